@@ -6,13 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from aggregator.enrolled.shares import BY_PERSON, SHARE_COLUMNS, Share
 from aggregator.errors import RegistryError
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.workspace import Workspace
+
+_DECIDED = func.coalesce(ShareRow.decided_at, ShareRow.received_at)
 
 
 @dataclass(frozen=True)
@@ -46,25 +48,47 @@ def count_shares(workspace: Workspace) -> dict[str, dict[ShareState, int]]:
     return found
 
 
-def count_refused(workspace: Workspace, since: str) -> dict[str, int]:
-    """How many shares of each site the checks have refused; nothing of a site without any.
+@dataclass(frozen=True)
+class Told:
+    """Shares of a site that a person has to hear of.
+
+    Args:
+        count: how many.
+        newest: number in the registry of the one that got its state last: one more has another.
+    """
+
+    count: int
+    newest: int
+
+
+def quarantined_shares(workspace: Workspace) -> dict[str, Told]:
+    """The shares of each site that wait for a person; nothing of a site without any."""
+    return _told(workspace, ShareRow.state == ShareState.QUARANTINED)
+
+
+def refused_shares(workspace: Workspace, since: str) -> dict[str, Told]:
+    """The shares of each site that the checks have refused; nothing of a site without any.
 
     Args:
         workspace: where.
         since: the moment from which on they count, as the registry writes it; "" for all. What a person has refused does not:
             that person knows.
     """
-    query = (
-        select(ShareRow.site, func.count())
-        .where(
-            ShareRow.state == ShareState.REJECTED,
-            func.coalesce(ShareRow.reason_code, "") != BY_PERSON,
-            func.coalesce(ShareRow.decided_at, ShareRow.received_at) >= since,
-        )
-        .group_by(ShareRow.site)
+    return _told(
+        workspace,
+        ShareRow.state == ShareState.REJECTED,
+        func.coalesce(ShareRow.reason_code, "") != BY_PERSON,
+        since <= _DECIDED,
     )
+
+
+def _told(workspace: Workspace, *which: ColumnElement[bool]) -> dict[str, Told]:
+    place = func.row_number().over(partition_by=ShareRow.site, order_by=(_DECIDED.desc(), ShareRow.id.desc()))
+    count = func.count().over(partition_by=ShareRow.site)
+    ranked = select(ShareRow.site, ShareRow.id, count.label("count"), place.label("place")).where(*which).subquery()
+    query = select(ranked.c.site, ranked.c.count, ranked.c.id).where(ranked.c.place == 1)
     with workspace.registry().reading() as session:
-        return {row[0]: row[1] for row in session.execute(query)}
+        return {site: Told(count, newest) for site, count, newest in session.execute(query)}
 
 
 def count_accepted(workspace: Workspace, releases: Collection[str]) -> int:

@@ -10,6 +10,7 @@ import datetime
 
 from aggregator.enrolled.sites import (
     OPERATOR,
+    RESERVED,
     add_key,
     as_day,
     keys_in,
@@ -28,13 +29,13 @@ from protocols.keys.signing import PublicKey
 MOST_KEYS = 3
 
 
-def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes:
+def rotate(workspace: Workspace, data: bytes, *, by_site: bool = False) -> bytes:
     """Take in a site's new key; the old one counts for the days of overlap. Asked again, the answer is the same.
 
     Args:
         workspace: where to.
         data: a rotation, as the site signed it.
-        actor: who brought it, for the log.
+        by_site: whether the site asks by itself, and no person of the provider has brought it.
 
     Returns:
         the acceptance for the site, signed.
@@ -42,9 +43,14 @@ def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes
     Raises:
         ProtocolError: it is damaged, or not signed by both of its keys.
         RegistryError: its old key is not the key that the site signs with now, its new key was there before, or the site asks
-            for more keys than it may.
+            for more keys than it may, or has a name that the log has for the provider.
     """
     rotation = parse_rotation(data)
+    if rotation.site in RESERVED:
+        raise RegistryError(
+            f"{rotation.site}: expected a rotation of a hospital, got one under a name that the log has for the provider itself; revoke that "
+            "site, and let it enrol under another name"
+        )
     day = today()
     with workspace.registry().transaction() as session:
         old, new = (session.get(SiteKeyRow, key.key_id) for key in (rotation.old_key, rotation.new_key))
@@ -56,7 +62,7 @@ def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes
                 f"{rotation.site}: expected a rotation signed by the key that the site signs with now, got another, "
                 "expired or revoked; let the site enrol again, with its fingerprint compared"
             )
-        if actor != OPERATOR:
+        if by_site:
             _check_pace(rotation.site, old, len(counting), day)
         new = add_key(session, rotation.site, rotation.new_key, data, (day, rotation.valid_until))
         until = _overlap_end(rotation, old, day)
@@ -65,7 +71,7 @@ def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes
             session,
             "key-rotated",
             rotation.site,
-            actor=actor,
+            actor=rotation.site if by_site else OPERATOR,
             old=old.key_id,
             key=new.key_id,
             old_until=until.isoformat(),

@@ -28,6 +28,8 @@ from protocols.keys.signing import PublicKey
 
 WARNING_DAYS = 30
 OPERATOR = "operator"
+RESERVED = frozenset({OPERATOR, "server"})
+"""By these the audit log calls who acts for the provider; a site of such a name would act as the provider there."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,8 @@ def enrol_request(
         actor: who takes it in.
 
     Raises:
-        RegistryError: another fingerprint, a site of that name with a key that counts, or a key that was there before.
+        RegistryError: another fingerprint, a name that the log has for the provider, a site of that name with a key that counts, or a
+            key that was there before.
         ProtocolError: the request is damaged or not signed by its own key.
     """
     request = parse_request(data, place)
@@ -146,6 +149,10 @@ def enrol_request(
             # Not telling the right one: whoever copied it from here would have compared nothing.
             f"{request.site}: expected the fingerprint of the key in the request, got another; "
             "ask the site over a channel that you trust, and do not enrol it before both agree"
+        )
+    if request.site in RESERVED:
+        raise RegistryError(
+            f"{request.site}: expected the name of a hospital, got one that the log has for the provider itself; let the site choose another"
         )
     day = today()
     with workspace.registry().transaction() as session:

@@ -19,5 +19,14 @@ def has_room(folder: Path, needed: int) -> bool:
     Raises:
         StorageError: the folder is not there.
     """
+    return free_room(folder) >= needed
+
+
+def free_room(folder: Path) -> int:
+    """The bytes that can come into a folder while some stay free; below 0 where too few are free already.
+
+    Raises:
+        StorageError: the folder is not there.
+    """
     with map_os_errors(folder):
-        return shutil.disk_usage(folder).free >= needed + _SPARE_BYTES
+        return shutil.disk_usage(folder).free - _SPARE_BYTES

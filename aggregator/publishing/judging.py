@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
+from aggregator.enrolled.shares import BY_SITE
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.head_record import DIGITS, HEAD_FILES, RECORD, head_digest, read_origin
@@ -125,17 +126,27 @@ def judge_head(
     Raises:
         DropError, WorkspaceError: as for `check_quality`.
     """
-    withdrawn = False
-    if last is not None:
-        with workspace.registry().reading() as session:
-            query = (
-                select(ShareRow.id)
-                .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
-                .where(ReleaseShareRow.release == last.sequence, ShareRow.state == ShareState.WITHDRAWN)
-            )
-            withdrawn = session.scalar(query.limit(1)) is not None
-        if all(file_sha256(head / name) == last.files[name].sha256 for name in HEAD_FILES):
-            last = None
+    withdrawn = 0.0 if last is None else withdrawn_part(workspace, last.sequence)
+    if last is not None and all(file_sha256(head / name) == last.files[name].sha256 for name in HEAD_FILES):
+        last = None
     return quality_gate.check_quality(
         head, None if last is None else last.digest, withdrawn=withdrawn, approver=approver
     )
+
+
+def withdrawn_part(workspace: Workspace, release: int) -> float:
+    """Which part of the tokens of the shares that trained a release their sites have taken back since, 0 to 1.
+
+    What the provider took out itself is no reason for it to release a head that finds less.
+
+    Args:
+        workspace: the provider's.
+        release: its number.
+    """
+    tokens = func.coalesce(func.sum(ShareRow.tokens), 0)
+    query = select(tokens).join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
+    trained = query.where(ReleaseShareRow.release == release)
+    by_site = trained.where(ShareRow.state == ShareState.WITHDRAWN, ShareRow.reason_code == BY_SITE)
+    with workspace.registry().reading() as session:
+        total, gone = int(session.scalar(trained) or 0), int(session.scalar(by_site) or 0)
+    return gone / total if total else 0.0

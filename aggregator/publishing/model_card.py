@@ -139,7 +139,8 @@ def _lower(passed: Passed | None) -> str:
         return ""
     why = {
         Reason.APPROVED: f"{passed.approver} has approved it",
-        Reason.WITHDRAWAL: "a hospital has withdrawn a share",
+        Reason.WITHDRAWAL: f"hospitals have withdrawn {passed.withdrawn:.1%} of the tokens of the shares that the last release learned from, "
+        "and no recall fell by a greater part of itself",
     }[passed.reason]
     return f"\n\nThis head finds less than another, and was released because {why}:\n\n" + "\n".join(
         f"- {line}" for line in passed.describe()

@@ -2,6 +2,9 @@
 
 A proposal releases nothing. It names the head by its digest, and `aggregator release --head` takes no other: what was trained after it was
 judged does not leave by its name. It stands as long as that head is in the workspace and is not released.
+
+The file is no authority: whoever can write into the workspace can write it. So the command is made from the head and the verdict each
+time, and is not kept; and what the file says of the gates is told as lines that command no terminal.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from aggregator.publishing.head_record import DIGITS, HEAD_FILES, head_digest
 from aggregator.publishing.outlook import foresee, released_as
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
-from aggregator.registry.times import now
+from aggregator.registry.times import as_moment, now
 from aggregator.repository.tuf_keys import THRESHOLD
 from aggregator.workspace import Workspace
 from foundation.files import write_text
+from foundation.printable import escape_unprintable
 from foundation.reading import read_text
 
 FORMAT = 1
@@ -46,7 +50,7 @@ class Proposal:
         head: its digest.
         verdict: of the gates.
         says: what they found, a line each.
-        command: what that person types; DIR and NAME stand for what only they know.
+        command: what that person types; DIR and NAME stand for what only they know. "" for a head that is refused.
     """
 
     at: str
@@ -61,7 +65,7 @@ class Proposal:
         return self.head[:DIGITS]
 
     def as_json(self) -> dict[str, object]:
-        """For the file and for programs."""
+        """For programs."""
         return {"format": FORMAT, **asdict(self)}
 
 
@@ -74,13 +78,14 @@ def propose(workspace: Workspace, head: str, verdict: Verdict, says: Sequence[st
         verdict: of the gates.
         says: what they found, a line each.
     """
-    made = Proposal(now(), head, verdict, tuple(says), _command(workspace, head, verdict))
+    made = _proposal(workspace, now(), head, verdict, says)
     before = read_proposal(workspace)
     if before is not None and replace(before, at=made.at) == made:
         return before
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "release-proposed", {"head": head, "verdict": str(verdict)})
-    write_text(workspace.root / _FILE, json.dumps(made.as_json(), indent=1))
+    kept = {name: value for name, value in made.as_json().items() if name != "command"}
+    write_text(workspace.root / _FILE, json.dumps(kept, indent=1))
     return made
 
 
@@ -96,20 +101,34 @@ def read_proposal(workspace: Workspace) -> Proposal | None:
         return None
     try:
         given = json.loads(read_text(path))
-        if given.pop("format") != FORMAT:
+        if given["format"] != FORMAT:
             raise ValueError
-        found = Proposal(**given | {"verdict": Verdict(given["verdict"]), "says": tuple(map(str, given["says"]))})
+        at, head, verdict, says = given["at"], str(given["head"]), Verdict(given["verdict"]), [*map(str, given["says"])]
+        as_moment(at)
+        # Nobody proposes what is refused.
+        if verdict is Verdict.REFUSED:
+            raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WorkspaceError(
             f"{_FILE}: expected what `aggregator refresh` proposed; remove the file and run that again"
         ) from error
-    if found.head != head_digest(workspace.head) or released_as(workspace) is not None:
+    if head != head_digest(workspace.head) or released_as(workspace) is not None:
         return None
     seen = foresee(workspace, representer_digest(workspace))
-    refused = list(seen.refusals)
-    if seen.head is not None and seen.head.drop is not None and found.verdict is Verdict.PASSED:
-        refused.append(seen.head.drop)
-    return replace(found, verdict=Verdict.REFUSED, says=(str(refused[0]),)) if refused else found
+    refused, drop = list(seen.refusals), None if seen.head is None else seen.head.drop
+    if drop is None:
+        # Nothing is to be accepted, whatever the file says.
+        verdict = Verdict.PASSED
+    elif verdict is Verdict.PASSED:
+        refused.append(drop)
+    if refused:
+        verdict, says = Verdict.REFUSED, [str(refused[0])]
+    return _proposal(workspace, at, head, verdict, says)
+
+
+def _proposal(workspace: Workspace, at: str, head: str, verdict: Verdict, says: Sequence[str]) -> Proposal:
+    lines = tuple(map(escape_unprintable, says))
+    return Proposal(at, head, verdict, lines, _command(workspace, head, verdict))
 
 
 def _has_head(folder: Path) -> bool:
@@ -118,6 +137,8 @@ def _has_head(folder: Path) -> bool:
 
 def _command(workspace: Workspace, head: str, verdict: Verdict) -> str:
     """What the approver types: the offline keys are theirs, and so is the name."""
+    if verdict is Verdict.REFUSED:
+        return ""
     words = ["aggregator", "release", "--head", head[:DIGITS]]
     if not workspace.repository().has_offline_keys():
         words += ["--offline-keys", "DIR"] * THRESHOLD

@@ -2,8 +2,8 @@
 
 `train-head` compares: with the head of the last release, and, site by site, with the pool without that site. The gate reads what
 it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance. One
-against the last release that follows a withdrawal passes, since a hospital may take its share back at any time; it is recorded
-like one that a person has approved.
+against the last release passes as far as hospitals have taken back what it had learned from, since they may at any time: no recall
+fell by a greater part of itself than the part of the shared tokens that went. It is recorded like one that a person has approved.
 """
 
 from __future__ import annotations
@@ -67,12 +67,14 @@ class Passed:
         approver: name of the person; "" after a withdrawal.
         drops: what was lower.
         uncompared: whether the head was not compared with the last release at all.
+        withdrawn: as for `check_quality`, where that is the reason; else 0.
     """
 
     reason: Reason
     approver: str
     drops: tuple[Drop, ...]
     uncompared: bool = False
+    withdrawn: float = 0.0
 
     def describe(self) -> list[str]:
         """For the log and the card: no site is named."""
@@ -85,16 +87,19 @@ class Passed:
 
     def as_json(self, release: str) -> dict[str, Json]:
         """For the log, of the release that it is about."""
-        return {"release": release, "reason": str(self.reason), "drops": [*self.describe()]}
+        told: dict[str, Json] = {"release": release, "reason": str(self.reason), "drops": [*self.describe()]}
+        if self.reason is Reason.WITHDRAWAL:
+            told["withdrawn"] = f"{self.withdrawn:.4f}"
+        return told
 
 
-def check_quality(head: Path, last: str | None, *, withdrawn: bool, approver: str | None) -> Passed | None:
+def check_quality(head: Path, last: str | None, *, withdrawn: float, approver: str | None) -> Passed | None:
     """Returns if a head may be released.
 
     Args:
         head: its folder.
         last: digest of the last release with a head of the same representer; None for none.
-        withdrawn: whether a share that trained the last release was withdrawn since.
+        withdrawn: which part of the tokens of the shares that trained the last release their sites have taken back since, 0 to 1.
         approver: who accepts a drop; None for nobody.
 
     Returns:
@@ -111,20 +116,26 @@ def check_quality(head: Path, last: str | None, *, withdrawn: bool, approver: st
         return None
     if approver:
         return Passed(Reason.APPROVED, approver, ours, uncompared)
-    if withdrawn and not uncompared and not any(drop.site for drop in ours):
-        return Passed(Reason.WITHDRAWAL, "", ours)
-    raise DropError(_describe_refusal(ours, uncompared))
+    if not uncompared and all(_follows(drop, withdrawn) for drop in ours):
+        return Passed(Reason.WITHDRAWAL, "", ours, withdrawn=withdrawn)
+    raise DropError(_describe_refusal(ours, uncompared, withdrawn))
 
 
-def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool) -> str:
+def _follows(drop: Drop, withdrawn: float) -> bool:
+    """Whether a drop is no greater than what was taken back; what is no number is not."""
+    return not drop.site and 0 < drop.before - drop.recall <= withdrawn * drop.before
+
+
+def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool, withdrawn: float) -> str:
     if uncompared:
         return (
             "expected a head that was compared with the last release, got one that was not; run `aggregator train-head`, "
             "which holds a tenth out, or accept it with --accept-drop --approver NAME"
         )
     more = f", and {len(drops) - _NAMED} more" if len(drops) > _NAMED else ""
+    gone = f" (that sites took back {withdrawn:.1%} of the shared tokens does not account for it)" if withdrawn else ""
     return (
-        f"expected a head that finds as much as before, got a lower recall: {'; '.join(map(str, drops[:_NAMED]))}{more}; see "
+        f"expected a head that finds as much as before, got a lower recall: {'; '.join(map(str, drops[:_NAMED]))}{more}{gone}; see "
         "`aggregator alarms list`, train without the site that stands out, or accept it with --accept-drop --approver NAME"
     )
 

@@ -172,7 +172,7 @@ def work(
     def rotate(site: str, data: bytes) -> bytes:
         _check_own(site, parse_rotation(data).site)
         with _about_the_message(workspace):
-            return site_rotation.rotate(workspace, data, actor=site)
+            return site_rotation.rotate(workspace, data, by_site=True)
 
     return Work(take_in, withdraw, rotate, resume, stop)
 

@@ -29,8 +29,9 @@ from typing import IO
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
+from aggregator.enrolled.reserved import counted_against, fair_part, reserved_bytes
 from aggregator.errors import RequestError
-from aggregator.objects.room import COPIES, has_room
+from aggregator.objects.room import COPIES, free_room, has_room
 from aggregator.registry import Registry
 from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import ShareRow, UploadRow
@@ -284,11 +285,12 @@ class Uploads:
                 code="too-many",
                 retry_after_s=3600,
             )
-        # What others have announced is as good as there: together they could fill the disk otherwise.
-        promised = session.scalar(
-            select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == UploadState.OPEN)
-        )
-        self._check_room(int(promised or 0) + (1 + COPIES) * size)
+        needed, free = (1 + COPIES) * size, free_room(self._folder)
+        if free < needed:
+            raise _full()
+        reserved = counted_against(site, reserved_bytes(session, as_text(now)), fair_part(session, free))
+        if free < reserved + needed:
+            raise _reserved()
 
     def _check_room(self, needed: int) -> None:
         if not has_room(self._folder, needed):
@@ -347,3 +349,11 @@ def _room_for(path: Path) -> Iterator[None]:
 
 def _full() -> RequestError:
     return RequestError("expected room for the bundle, got a full disk; tell the provider", status=507, code="full")
+
+
+def _reserved() -> RequestError:
+    return RequestError(
+        "expected room for the bundle, got a disk that uploads which have begun have reserved; try again in an hour, then tell the provider",
+        status=507,
+        code="full",
+    )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from aggregator.publishing.proposal import Verdict
-from aggregator.registry.times import as_moment
+from aggregator.registry.times import as_moment, as_text
 from aggregator.status.standing import Hospital, Standing
 from protocols.release.repository import PROVIDER
 
@@ -27,7 +27,7 @@ class Alert:
     """Something that needs a person.
 
     Args:
-        id: the same as long as it is the same matter.
+        id: the same as long as it is the same matter; made of what waits and not of how much, so that no other matter has it.
         kind: a word for programs.
         site: which hospital it is about; None for none.
         text: one line for people: what it is, and what to do.
@@ -54,6 +54,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
         *_keys(standing),
         *_metadata(standing),
         *_disk(standing),
+        *_reserving(standing),
     )
 
 
@@ -70,6 +71,8 @@ def _overlap_key(standing: Standing) -> Iterator[Alert]:
 
 
 def _proposal(standing: Standing) -> Iterator[Alert]:
+    if standing.unread_proposal:
+        yield Alert("proposal:unread", "proposal", None, standing.unread_proposal)
     one = standing.proposal
     if one is not None and one.verdict is Verdict.REFUSED:
         said = f"head {one.name} was proposed on {as_moment(one.at).date()}, and the gates refuse it now: {'; '.join(one.says)}"
@@ -85,16 +88,16 @@ def _shares(standing: Standing) -> Iterator[Alert]:
         if one.quarantined:
             waiting = "1 share waits" if one.quarantined == 1 else f"{one.quarantined} shares wait"
             said = f"{waiting} for your decision; see `aggregator shares list --state quarantined`"
-            yield _of(one, "quarantined", str(one.quarantined), said)
+            yield _of(one, "quarantined", str(one.newest_quarantined), said)
         if one.refused:
             were = "1 share was" if one.refused == 1 else f"{one.refused} shares were"
             said = f"{were} refused since the last release; see `aggregator shares list --state rejected`"
-            yield _of(one, "refused", str(one.refused), said)
+            yield _of(one, "refused", f"{standing.release or 'none'}:{one.newest_refused}", said)
     for share in standing.unfinished:
         since = as_moment(share.received_at)
         if standing.at - since > _UNFINISHED:
             said = f"share {share.sequence} came on {since.date()} and is not decided; run `aggregator ingest --resume`"
-            yield Alert(f"unfinished:{share.site}:{share.sequence}", "unfinished", share.site, said)
+            yield Alert(f"unfinished:{share.site}:{share.id}", "unfinished", share.site, said)
 
 
 def _round(standing: Standing) -> Iterator[Alert]:
@@ -106,11 +109,12 @@ def _round(standing: Standing) -> Iterator[Alert]:
             f"round {one.number} began on {one.begun.date()} and has not ended; unless it runs now, `aggregator refresh` with the "
             "same options goes on with it"
         )
-        yield Alert(f"round:{one.number}", "round", None, said)
+        # Who removes `round/` begins with 1 again.
+        yield Alert(f"round:{one.number}:{as_text(one.begun)}", "round", None, said)
     if one.unread:
         were = "1 file was" if one.unread == 1 else f"{one.unread} files were"
         said = f"{were} refused by round {one.number} as no share at all; `round/round.json` of the workspace says why"
-        yield Alert(f"files:{one.number}:{one.unread}", "files", None, said)
+        yield Alert(f"files:{one.number}:{as_text(one.begun)}:{one.which}", "files", None, said)
 
 
 def _keys(standing: Standing) -> Iterator[Alert]:
@@ -145,6 +149,15 @@ def _disk(standing: Standing) -> Iterator[Alert]:
     if standing.free_bytes < LEAST_FREE_BYTES:
         said = f"{standing.free_bytes / _GIB:.1f} GiB are free where the workspace lies; make room before shares are refused"
         yield Alert("disk", "disk", None, said)
+
+
+def _reserving(standing: Standing) -> Iterator[Alert]:
+    for site, one in sorted(standing.reserving.items()):
+        said = (
+            f"its uploads that have begun reserve {one.bytes / _GIB:.1f} GiB, more than its part of the free disk; ask it to send or to end "
+            "them, or make room"
+        )
+        yield Alert(f"reserved:{site}:{one.newest}", "reserved", site, said)
 
 
 def _of(hospital: Hospital, kind: str, matter: str, said: str) -> Alert:

@@ -7,6 +7,7 @@ next `aggregator refresh` says so, and looks everything up anew.
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from foundation.printable import escape_unprintable
 from foundation.reading import read_text
 
 _FILE = "round/round.json"
+_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,14 @@ class LastRound:
         begun: when.
         ended: whether it has.
         unread: files that it was to take in and that came to no decision, so that the registry has nothing of them.
+        which: a digest of these files and of what was said of them, so that others are another matter; "" for none.
     """
 
     number: int
     begun: datetime.datetime
     ended: bool
     unread: int
+    which: str = ""
 
 
 def read_last_round(workspace: Workspace) -> LastRound | None:
@@ -49,8 +53,9 @@ def read_last_round(workspace: Workspace) -> LastRound | None:
         return None
     try:
         given = json.loads(read_text(path))
-        unread = sum(_is_unread(name, one) for name, one in given["files"].items())
-        return LastRound(int(given["number"]), as_moment(given["begun"]), bool(given["ended"]), unread)
+        unread = sorted((name, str(one["line"])) for name, one in given["files"].items() if _is_unread(name, one))
+        which = hashlib.sha256(json.dumps(unread).encode()).hexdigest()[:_DIGITS] if unread else ""
+        return LastRound(int(given["number"]), as_moment(given["begun"]), bool(given["ended"]), len(unread), which)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 

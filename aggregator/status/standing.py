@@ -10,15 +10,18 @@ import datetime
 import shutil
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
 from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.overlap_key import lacks_overlap_key
-from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
+from aggregator.enrolled.reserved import Reserved, fair_part, reserved_bytes
+from aggregator.enrolled.share_counts import Told, count_shares, last_shares, quarantined_shares, refused_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
+from aggregator.errors import WorkspaceError
+from aggregator.objects.room import free_room
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
@@ -26,9 +29,14 @@ from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment, as_text
 from aggregator.status.last_round import LastRound, read_last_round
 from aggregator.workspace import Workspace
+from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
+from foundation.printable import escape_unprintable
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
+
+_NONE = Told(0, 0)
+_LONG = datetime.timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,8 @@ class Hospital:
         alarms: that stand.
         last: None where nothing came yet.
         refused: shares that the checks have refused since the release that is published last.
+        newest_quarantined: number in the registry of the share that was set aside last of those that wait; 0 where none does.
+        newest_refused: the same of those that were refused.
     """
 
     site: Site
@@ -71,6 +81,8 @@ class Hospital:
     alarms: int
     last: LastShare | None
     refused: int = 0
+    newest_quarantined: int = 0
+    newest_refused: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,8 @@ class Standing:
         proposal: a head that waits for whoever approves releases; None for none.
         round: the monthly round that goes on or ended last; None before the first.
         lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
+        unread_proposal: why what waits for whoever approves could not be read; "" where it could.
+        reserving: hospitals whose uploads have for an hour reserved more than their part of the free room, by name.
     """
 
     provider: str
@@ -104,6 +118,8 @@ class Standing:
     proposal: Proposal | None = None
     round: LastRound | None = None
     lacks_overlap_key: bool = False
+    unread_proposal: str = ""
+    reserving: Mapping[str, Reserved] = field(default_factory=dict)
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -126,7 +142,9 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
     standing = Counter(alarm.site for alarm in alarms)
     fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
     newest = list(names.values())[-1] if names else None
-    refused = count_refused(workspace, as_text(newest[1]) if newest else "")
+    waiting = quarantined_shares(workspace)
+    refused = refused_shares(workspace, as_text(newest[1]) if newest else "")
+    proposal, unread = _read_proposal(workspace) if names else (None, "")
     with map_os_errors(workspace.root):
         free = shutil.disk_usage(workspace.root).free
     return Standing(
@@ -138,7 +156,8 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
             _hospital(
                 site,
                 counts.get(site.name, {}),
-                refused.get(site.name, 0),
+                waiting.get(site.name, _NONE),
+                refused.get(site.name, _NONE),
                 last.get(site.name),
                 standing[site.name],
                 names,
@@ -151,10 +170,27 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         tuple(list_shares(workspace, (ShareState.RECEIVED,))),
         _expiries(workspace),
         free,
-        read_proposal(workspace) if names else None,
+        proposal,
         read_last_round(workspace),
         lacks_overlap_key(workspace),
+        unread,
+        _reserving(workspace, at),
     )
+
+
+def _reserving(workspace: Workspace, at: datetime.datetime) -> dict[str, Reserved]:
+    with workspace.registry().reading() as session:
+        found = reserved_bytes(session, as_text(at), as_text(at - _LONG))
+        part = fair_part(session, free_room(workspace.root))
+    return {site: one for site, one in found.items() if one.bytes > part}
+
+
+def _read_proposal(workspace: Workspace) -> tuple[Proposal | None, str]:
+    """What waits for whoever approves, and why that can't be read: a damaged file must not keep the alarms from being told."""
+    try:
+        return read_proposal(workspace), ""
+    except (WorkspaceError, StorageError) as error:
+        return None, escape_unprintable(str(error))
 
 
 def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:
@@ -168,7 +204,8 @@ def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.dateti
 def _hospital(
     site: Site,
     states: Mapping[ShareState, int],
-    refused: int,
+    waiting: Told,
+    refused: Told,
     last: Share | None,
     alarms: int,
     names: Mapping[str, tuple[str, datetime.datetime]],
@@ -179,10 +216,12 @@ def _hospital(
         site,
         max((key.valid_until for key in site.keys_on(day)), default=None),
         states.get(ShareState.ACCEPTED, 0),
-        states.get(ShareState.QUARANTINED, 0),
+        waiting.count,
         alarms,
         None if last is None else _last_share(last, names, fitting),
-        refused,
+        refused.count,
+        waiting.newest,
+        refused.newest,
     )
 
 

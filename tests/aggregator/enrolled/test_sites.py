@@ -116,6 +116,40 @@ def test_nobody_takes_the_name_of_another(workspace: Workspace) -> None:
     assert counting(workspace) == [key.public_key.key_id]
 
 
+@pytest.mark.parametrize("name", ["operator", "server"])
+def test_attack_nobody_joins_under_a_name_that_the_log_has_for_the_provider(name: str, workspace: Workspace) -> None:
+    before = events(workspace)
+    with pytest.raises(
+        RegistryError, match=rf"^{name}: expected the name of a hospital, got one that the log has"
+    ) as told:
+        enrol(workspace, name)
+    assert "\n" not in str(told.value)
+    assert (sites.list_sites(workspace), events(workspace)) == ([], before)
+    enrol(workspace, f"{name}s")
+
+
+@pytest.mark.parametrize("by_site", [True, False])
+def test_attack_one_that_joined_under_such_a_name_earlier_rotates_no_key(
+    by_site: bool, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sites, "RESERVED", frozenset())
+        old = enrol(workspace, "operator")
+    before = _rows(workspace)
+    with pytest.raises(RegistryError, match=r"^operator: expected a rotation of a hospital, .*; revoke that site, and"):
+        site_rotation.rotate(workspace, rotation(old, new_key(), "operator"), by_site=by_site)
+    assert _rows(workspace) == before
+    sites.revoke(workspace, "operator", "another name")
+
+
+def test_the_log_says_whether_a_site_or_the_provider_changed_its_key(workspace: Workspace) -> None:
+    first, second = enrol(workspace), new_key()
+    site_rotation.rotate(workspace, rotation(first, second), by_site=True)
+    site_rotation.rotate(workspace, rotation(second, new_key()))
+    with workspace.registry().reading() as session:
+        assert [one.actor for one in audit_log.events(session)][-2:] == ["st-anne", "operator"]
+
+
 def test_a_key_serves_one_site(workspace: Workspace) -> None:
     key = enrol(workspace)
     with pytest.raises(RegistryError, match="enrolled before"):
@@ -177,7 +211,7 @@ class TestASiteThatAsksByItself:
         return lambda count: monkeypatch.setattr(site_rotation, "today", lambda: days(count))
 
     def rotated(self, workspace: Workspace, old: PrivateKey, new: PrivateKey) -> bytes:
-        return site_rotation.rotate(workspace, rotation(old, new, overlap=90), actor="st-anne")
+        return site_rotation.rotate(workspace, rotation(old, new, overlap=90), by_site=True)
 
     def test_attack_it_rotates_once_a_day(self, workspace: Workspace, passing: Callable[[int], None]) -> None:
         first, second, third = enrol(workspace), new_key(), new_key()

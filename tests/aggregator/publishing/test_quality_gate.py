@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
+from aggregator.enrolled.shares import BY_PROVIDER, BY_SITE
 from aggregator.errors import DropError, WorkspaceError
+from aggregator.publishing.judging import withdrawn_part
 from aggregator.publishing.quality_gate import Reason, check_quality, describe_no_drop
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.times import now
+from aggregator.workspace import create
+from tests.aggregator.registry.rows import add, share, site
 from tests.loop import Loop, done, hospital, provider, refused, train_head, values
 
 LAST = "ab" * 32
@@ -28,32 +35,85 @@ def head(folder: Path, changes: list[Any] | None, without: dict[str, list[Any]] 
 
 @pytest.mark.parametrize("change", [AS_BEFORE, SLIGHTLY])
 def test_what_finds_as_much_passes(change: dict[str, Any], tmp_path: Path) -> None:
-    assert check_quality(head(tmp_path, [change]), LAST, withdrawn=False, approver=None) is None
+    assert check_quality(head(tmp_path, [change]), LAST, withdrawn=0, approver=None) is None
 
 
 def test_a_drop_is_refused_and_passes_with_a_name(tmp_path: Path) -> None:
     folder = head(tmp_path, [AS_BEFORE, LOWER])
     with pytest.raises(DropError, match=r"NAME 0\.620 against 0\.910 of release 2.*--accept-drop --approver NAME"):
-        check_quality(folder, LAST, withdrawn=False, approver=None)
+        check_quality(folder, LAST, withdrawn=0, approver=None)
     with pytest.raises(DropError):
-        check_quality(folder, LAST, withdrawn=False, approver="")
-    passed = check_quality(folder, LAST, withdrawn=False, approver="A. Weiss")
+        check_quality(folder, LAST, withdrawn=0, approver="")
+    passed = check_quality(folder, LAST, withdrawn=0, approver="A. Weiss")
     assert passed is not None
     assert (passed.reason, passed.approver, len(passed.drops)) == (Reason.APPROVED, "A. Weiss", 1)
 
 
 def test_a_drop_that_a_withdrawal_causes_passes_and_is_recorded(tmp_path: Path) -> None:
-    passed = check_quality(head(tmp_path, [LOWER]), LAST, withdrawn=True, approver=None)
+    passed = check_quality(head(tmp_path, [LOWER]), LAST, withdrawn=0.5, approver=None)
     assert passed is not None
     assert (passed.reason, passed.approver) == (Reason.WITHDRAWAL, "")
     assert passed.describe() == ["recall of NAME is 0.620, and 0.910 in the last release"]
+    assert passed.as_json("0003-pipeline")["withdrawn"] == "0.5000"
+
+
+# A third of what was found before is not found any more.
+THIRD = LOWER | {"recall": 0.6, "before": 0.9}
+
+
+@pytest.mark.parametrize("withdrawn", [0, 0.01, 0.33])
+def test_a_small_withdrawal_excuses_no_large_drop(withdrawn: float, tmp_path: Path) -> None:
+    with pytest.raises(DropError, match=r"NAME 0\.600 against 0\.900") as told:
+        check_quality(head(tmp_path, [THIRD]), LAST, withdrawn=withdrawn, approver=None)
+    assert (f"took back {withdrawn:.1%} of the shared tokens" in str(told.value)) == bool(withdrawn)
+    # Nor where another category fell by less.
+    with pytest.raises(DropError):
+        check_quality(
+            head(tmp_path, [THIRD | {"recall": 0.85}, THIRD]), LAST, withdrawn=max(withdrawn, 0.1), approver=None
+        )
+    assert check_quality(head(tmp_path, [THIRD]), LAST, withdrawn=0.34, approver=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "withdrawn"), [({"recall": float("nan")}, 1), ({"before": float("nan")}, 1), ({}, float("nan"))]
+)
+def test_what_is_no_number_is_excused_by_no_withdrawal(
+    change: dict[str, float], withdrawn: float, tmp_path: Path
+) -> None:
+    with pytest.raises(DropError):
+        check_quality(head(tmp_path, [THIRD | change]), LAST, withdrawn=withdrawn, approver=None)
+
+
+def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tmp_path: Path) -> None:
+    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    with made.registry().transaction() as session:
+        add(session, site("north"), site("south"))
+        tokens = {1: 100, 2: 300, 3: 600}
+        add(session, *(share(one, "north", id=one, state="accepted", tokens=count) for one, count in tokens.items()))
+        add(session, share(9, "south", id=9, state="withdrawn", reason_code=BY_SITE, tokens=5000))
+        session.add(ReleaseRow(sequence=2, kind="pipeline", name="0002-pipeline", digest=LAST, published_at=now()))
+        session.flush()
+        session.add_all(ReleaseShareRow(release=2, share=one) for one in tokens)
+
+    def take_out(number: int, code: str) -> float:
+        with made.registry().transaction() as session:
+            row = session.get_one(ShareRow, number)
+            row.state, row.reason_code = ShareState.WITHDRAWN, code
+        return withdrawn_part(made, 2)
+
+    # What never trained it, or the provider took out itself, excuses nothing.
+    assert withdrawn_part(made, 2) == 0
+    assert take_out(3, BY_PROVIDER) == 0
+    assert take_out(1, BY_SITE) == pytest.approx(0.1)
+    assert take_out(2, BY_SITE) == pytest.approx(0.4)
+    assert withdrawn_part(made, 1) == 0
 
 
 def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:
     folder = head(tmp_path, [LOWER], {"north": [LOWER], "south": [AS_BEFORE]})
     with pytest.raises(DropError, match="the pool without north"):
-        check_quality(folder, LAST, withdrawn=True, approver=None)
-    passed = check_quality(folder, LAST, withdrawn=True, approver="A. Weiss")
+        check_quality(folder, LAST, withdrawn=0.5, approver=None)
+    passed = check_quality(folder, LAST, withdrawn=0.5, approver="A. Weiss")
     assert passed is not None
     # Hospitals are not told of one another.
     assert not any("north" in line for line in passed.describe())
@@ -61,18 +121,18 @@ def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Pat
 
 
 def test_a_first_release_is_held_against_the_pool_without_each_site(tmp_path: Path) -> None:
-    assert check_quality(head(tmp_path, None, {"north": [AS_BEFORE]}), None, withdrawn=False, approver=None) is None
+    assert check_quality(head(tmp_path, None, {"north": [AS_BEFORE]}), None, withdrawn=0, approver=None) is None
     with pytest.raises(DropError, match="the pool without north"):
-        check_quality(head(tmp_path, None, {"north": [LOWER]}), None, withdrawn=False, approver=None)
+        check_quality(head(tmp_path, None, {"north": [LOWER]}), None, withdrawn=0, approver=None)
 
 
 def test_a_head_that_was_compared_with_another_release_or_with_none_is_refused(tmp_path: Path) -> None:
     for last, changes in ((LAST, None), ("cd" * 32, [AS_BEFORE])):
         folder = head(tmp_path, changes)
-        for withdrawn in (False, True):
+        for withdrawn in (0, 1):
             with pytest.raises(DropError, match="was compared with the last release"):
                 check_quality(folder, last, withdrawn=withdrawn, approver=None)
-        passed = check_quality(folder, last, withdrawn=False, approver="A. Weiss")
+        passed = check_quality(folder, last, withdrawn=0, approver="A. Weiss")
         assert passed is not None
         assert passed.describe() == ["it was not compared with the last release"]
 
@@ -80,7 +140,7 @@ def test_a_head_that_was_compared_with_another_release_or_with_none_is_refused(t
 def test_a_head_that_was_compared_on_no_phi_was_not_compared(tmp_path: Path) -> None:
     """Nothing is lower among no figures."""
     with pytest.raises(DropError, match="was compared with the last release"):
-        check_quality(head(tmp_path, []), LAST, withdrawn=False, approver=None)
+        check_quality(head(tmp_path, []), LAST, withdrawn=0, approver=None)
 
 
 @pytest.mark.parametrize(
@@ -105,14 +165,14 @@ def test_what_was_not_measured_is_not_told_as_found(
 
 def test_a_figure_that_is_no_number_is_a_drop(tmp_path: Path) -> None:
     with pytest.raises(DropError):
-        check_quality(head(tmp_path, [LOWER | {"high": float("nan")}]), LAST, withdrawn=False, approver=None)
+        check_quality(head(tmp_path, [LOWER | {"high": float("nan")}]), LAST, withdrawn=0, approver=None)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"compared": 3}', '{"compared": {"changes": [{}]}}'])
 def test_a_damaged_record_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "training.json").write_text(text)
     with pytest.raises(WorkspaceError, match="train-head"):
-        check_quality(tmp_path, LAST, withdrawn=False, approver="A. Weiss")
+        check_quality(tmp_path, LAST, withdrawn=0, approver="A. Weiss")
 
 
 # What the head finds is replaced, see `lower_recall`.
@@ -154,4 +214,4 @@ def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
     done(provider("release", *at))
     events = values(provider("audit-log", "show", "--last", 2, "--json", *at))["events"]
     assert events[0]["details"]["reason"] == "withdrawal"
-    assert "withdrawn a share" in loop.target("0004-pipeline/MODEL_CARD.md").read_text()
+    assert "because hospitals have withdrawn " in loop.target("0004-pipeline/MODEL_CARD.md").read_text()

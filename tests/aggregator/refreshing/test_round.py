@@ -210,7 +210,8 @@ class TestProposal:
 
     def test_a_damaged_one_is_named(self, refreshed: Loop) -> None:
         (refreshed.provider / "proposal.json").write_text('{"format": 1}')
-        refused(provider("status", "--workspace", refreshed.provider), 20, "proposal.json")
+        refused(provider("status", "--check", "--workspace", refreshed.provider), 26, "found 1")
+        refused(refresh(refreshed, *QUICK), 20, "proposal.json")
 
 
 class Cut(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import errno
 import hashlib
 import itertools
@@ -22,9 +23,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
+from aggregator.enrolled.reserved import reserved_bytes
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
-from aggregator.registry.states import ShareState, UploadState
-from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
+from aggregator.registry.states import ShareState, SiteState, UploadState
+from aggregator.registry.tables import NonceRow, ShareRow, SiteRow, UploadRow
+from aggregator.registry.times import as_text
 from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
@@ -823,6 +826,61 @@ def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
             assert (await south.begin(second)).status_code == 201
 
     run(work)
+
+
+def test_attack_a_site_that_announces_and_sends_nothing_keeps_no_other_out(
+    central: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_free_disk(monkeypatch, 80_000)
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            for number in range(4):
+                announced = UploadRequest(f"{number:064x}", 11_000).to_bytes()
+                assert (await north.send("POST", "/v1/uploads", announced)).status_code == 201
+            # Of the half that is south's nothing is reserved.
+            answer = await south.begin(bundle(10_001, 1, site="south"))
+            refused(answer, 507, "full")
+            assert "reserved" in answer.text
+            assert "full disk" not in answer.text
+            assert (await south.begin(bundle(10_000, 2, site="south"))).status_code == 201
+
+    run(work)
+
+
+def test_what_a_site_has_announced_itself_counts_in_full(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_free_disk(monkeypatch, 80_000)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            for number in range(3):
+                announced = UploadRequest(f"{number:064x}", 18_000).to_bytes()
+                answer = await north.send("POST", "/v1/uploads", announced)
+                assert answer.status_code == (201, 507, 507)[number]
+
+    run(work)
+
+
+def test_uploads_that_are_over_or_of_a_revoked_site_reserve_nothing(tmp_path: Path) -> None:
+    clock = [time.time()]
+    central = provider(tmp_path, clock=lambda: clock[0])
+
+    def found(hours: int) -> dict[str, int]:
+        with central.registry.reading() as session:
+            at = as_text(datetime.datetime.fromtimestamp(clock[0] + hours * 3600, datetime.UTC))
+            return {name: one.bytes for name, one in reserved_bytes(session, at).items()}
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            await north.begin(bundle(6_000))
+            await south.begin(bundle(7_000, 1, site="south"))
+
+    run(work)
+    assert found(0) == {"north": 6_000, "south": 7_000}
+    with central.registry.transaction() as session:
+        session.get_one(SiteRow, "south").state = SiteState.REVOKED
+    assert found(0) == {"north": 6_000}
+    assert found(73) == {}
 
 
 def test_a_bundle_needs_room_for_all_that_is_made_of_it(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,18 +10,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import Alarm, raise_alarm
+from aggregator.enrolled.reserved import Reserved
 from aggregator.enrolled.shares import Share
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
 from aggregator.objects import FolderStore
 from aggregator.refreshing.kept import KeptRound, TakenFile
-from aggregator.registry.states import AlarmKind, KeyState, ShareState
-from aggregator.registry.times import now
+from aggregator.registry.states import AlarmKind, KeyState, ShareState, UploadState
+from aggregator.registry.tables import ShareRow, UploadRow
+from aggregator.registry.times import as_text, now
 from aggregator.status import hook as hooks
 from aggregator.status.alerts import find_alerts
 from aggregator.status.last_round import LastRound
@@ -77,6 +80,7 @@ def test_nothing_needs_anybody_where_all_is_well() -> None:
 
 
 ALARM = Alarm(7, "2026-11-20T10:00:00Z", "moor", AlarmKind.INFLUENCE, "recall falls", None)
+RESERVED = Reserved(48 * GIB, "2026-11-23T09:00:00Z")
 REVOKED = Site("moor", "", "lost", ())
 
 
@@ -92,6 +96,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+        (standing(hospital("moor"), reserving={"moor": RESERVED}), "reserved", "reserve 48.0 GiB, more than its part"),
         (standing(lacks_overlap_key=True), "overlap-key", "`keys/overlap.key` is missing"),
         (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
         (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
@@ -123,13 +128,65 @@ def test_what_is_in_order_is_no_alert(found: Standing) -> None:
 
 
 def test_an_alert_keeps_its_name_until_it_is_another_matter() -> None:
+    later = AT + datetime.timedelta(days=1)
     names = [
-        find_alerts(standing(hospital("moor", quarantined=count), at=at)) for count, at in ((1, AT), (1, AT), (2, AT))
+        find_alerts(standing(hospital("moor", quarantined=1, newest_quarantined=one), at=at))
+        for one, at in ((8, AT), (8, later), (9, later))
     ]
     first, again, other = [one[0].id for one in names]
     assert first == again != other
     together = find_alerts(standing(hospital("a", until=1), hospital("b", until=1), free_bytes=0, alarms=(ALARM,)))
     assert len({alert.id for alert in together}) == len(together) == 4
+
+
+def test_another_share_that_waits_or_was_refused_is_another_matter(loop: Loop) -> None:
+    opened = workspaces.open_workspace(loop.provider)
+    seen: list[str] = []
+
+    def told() -> list[str]:
+        found = find_alerts(read_standing(opened, datetime.datetime.now(datetime.UTC)))
+        new = [one.id for one in found if one.id not in seen]
+        seen.extend(new)
+        return new
+
+    def settle(number: int, state: str, second: int) -> None:
+        with opened.registry().transaction() as session:
+            held = session.get(ShareRow, number) or row(number, "south", id=number)
+            held.state, held.decided_at = ShareState(state), f"2030-01-01T00:00:{second:02}Z"
+            held.reason_code = "unlike"
+            session.add(held)
+
+    assert told() == []
+    settle(50, "quarantined", 1)
+    assert told() == ["quarantined:south:50"]
+    settle(50, "accepted", 2)
+    settle(51, "quarantined", 3)
+    assert told() == ["quarantined:south:51"]
+    # A check that took long sets aside one that came before.
+    settle(49, "quarantined", 4)
+    assert told() == ["quarantined:south:49"]
+    # One of two was decided: nothing new waits.
+    settle(49, "accepted", 5)
+    assert told() == []
+    settle(60, "rejected", 6)
+    assert told() == ["refused:south:0002-pipeline:60"]
+    settle(60, "withdrawn", 6)
+    settle(61, "rejected", 7)
+    assert told() == ["refused:south:0002-pipeline:61"]
+
+
+def test_a_round_that_refuses_another_file_is_another_matter(loop: Loop) -> None:
+    opened = workspaces.open_workspace(loop.provider)
+    (loop.provider / "round").mkdir(exist_ok=True)
+
+    def told(name: str, begun: str = "2026-01-01T00:00:00Z") -> str:
+        files = {f"/srv/{name}": TakenFile(f"{name}: expected a bundle, got something else", refused=True)}
+        KeptRound(1, begun, ended=now(), files=files).save(opened)
+        (alert,) = find_alerts(read_standing(opened, datetime.datetime.now(datetime.UTC)))
+        return alert.id
+
+    assert told("a.share") == told("a.share")
+    assert len({told("a.share"), told("b.share"), told("a.share", "2026-02-01T00:00:00Z")}) == 3
 
 
 def test_twenty_hospitals_fit_a_terminal_of_80_columns() -> None:
@@ -191,6 +248,41 @@ def test_a_share_that_was_refused_since_the_last_release_is_told(loop: Loop) -> 
     assert told() == [("refused", "south")]
 
 
+def test_a_hospital_that_reserves_more_than_its_part_for_an_hour_is_named(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, began = workspaces.open_workspace(loop.provider), datetime.datetime.now(datetime.UTC)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=100 * GIB))
+    days = datetime.timedelta(days=3)
+
+    def announce(number: int, site: str, gib: int) -> None:
+        with opened.registry().transaction() as session:
+            session.add(
+                UploadRow(
+                    id=f"upload-{number}",
+                    site=site,
+                    bundle_sha256=f"{number:064x}",
+                    bundle_bytes=gib * GIB,
+                    offset=0,
+                    state=UploadState.OPEN,
+                    created_at=as_text(began),
+                    expires_at=as_text(began + days),
+                )
+            )
+
+    def told(hours: float) -> list[tuple[str, str | None]]:
+        return [
+            one for one in kinds(read_standing(opened, began + datetime.timedelta(hours=hours))) if one[0] == "reserved"
+        ]
+
+    for number in range(4):
+        announce(number, "south", 16)
+    announce(4, "north", 40)
+    assert told(0.9) == []
+    assert told(1.1) == [("reserved", "south")]
+    assert told(72.1) == []
+
+
 def test_a_restore_without_the_secret_of_the_digests_is_told_before_a_share_waits_for_it(loop: Loop) -> None:
     at = ("--workspace", loop.provider)
     secret = workspaces.open_workspace(loop.provider).overlap_secret
@@ -221,9 +313,10 @@ def test_what_a_round_keeps_is_what_status_reads_of_it(loop: Loop) -> None:
         "/srv/inbox/c.share": TakenFile("south share 5: accepted", refused=False),
     }
     (loop.provider / "round").mkdir(exist_ok=True)
-    assert told(1, "2026-01-01T00:00:00Z") == ["round:1"]
+    assert told(1, "2026-01-01T00:00:00Z") == ["round:1:2026-01-01T00:00:00Z"]
     assert told(1, now()) == []
-    assert told(2, "2026-01-01T00:00:00Z", ended=now(), files=files) == ["files:2:1"]
+    (name,) = told(2, "2026-01-01T00:00:00Z", ended=now(), files=files)
+    assert name.startswith("files:2:2026-01-01T00:00:00Z:")
     # What can't be read costs no more than a training: the next round says so.
     (loop.provider / "round" / "round.json").write_text('{"format": 1, "number": "x"}')
     assert not find_alerts(read_standing(opened, datetime.datetime.now(datetime.UTC)))
