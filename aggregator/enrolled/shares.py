@@ -12,6 +12,7 @@ lies in the object store, by its digest, as long as the share is accepted or qua
 from __future__ import annotations
 
 import datetime
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,9 @@ BY_PERSON = "person"
 """The word for programs where no check has refused a share."""
 BY_SITE, BY_PROVIDER = "withdrawn-by-site", "withdrawn-by-provider"
 """The words for programs where one was taken out."""
+
+SET_ASIDE = "set-aside"
+"""Of every share that waits, in its receipt: which doubt it was can tell a hospital what others hold. The registry has the doubt."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,8 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
     """
     row.state, row.reason_code, row.reason, row.decided_at = verdict.state, verdict.code, verdict.reason, now()
     details: dict[str, Json] = {
+        # The receipt has the hash of this: without it, the site could try out which reason gives that hash.
+        "salt": secrets.token_hex(16),
         "site": row.site,
         "sequence": row.sequence,
         "bundle": row.bundle_sha256,
@@ -218,7 +224,7 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         bundle_sha256=row.bundle_sha256,
         manifest_sha256=row.manifest_sha256 or "",
         state=ReceiptState(verdict.state),
-        reason_code=verdict.code,
+        reason_code=SET_ASIDE if verdict.state == ShareState.QUARANTINED else verdict.code,
         day=today(),
         log_head=head,
         newest_release="" if log is None else log.release,
