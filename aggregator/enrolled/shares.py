@@ -4,6 +4,7 @@
     quarantined -> accepted | rejected                 by a person
     received -> rejected                               by a person, who gives up what can't be decided
     accepted, quarantined -> withdrawn                 by the site, or by a person
+    received -> withdrawn                              by the site, whose word is kept until the share is decided
 
 A state changes in one transaction with its event in the audit log and the receipt that says so. The payload of a share
 lies in the object store, by its digest, as long as the share is accepted or quarantined; only accepted shares are pooled.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from aggregator.enrolled.sites import keys_in, today
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow, WithdrawalRow
 from aggregator.registry.times import as_moment, now
 from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace
@@ -34,7 +35,7 @@ from protocols.fields import LINE, check_text
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.receipt import Receipt, ReceiptState
-from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
+from protocols.share.withdrawal import Withdrawal, read_withdrawal, withdrawal_sender
 
 # States in which the payload is kept.
 KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
@@ -45,6 +46,7 @@ BY_PERSON = "person"
 BY_SITE, BY_PROVIDER = "withdrawn-by-site", "withdrawn-by-provider"
 """The words for programs where one was taken out."""
 
+_UNDECIDED = "run `aggregator ingest --resume` and repeat, or `aggregator shares reject`, which deletes it undecided"
 SET_ASIDE = "set-aside"
 """Of every share that waits, in its receipt: which doubt it was can tell a hospital what others hold. The registry has the doubt."""
 
@@ -231,6 +233,9 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         release_log=None if log is None else log.head,
     )
     row.receipt = receipt.to_bytes(workspace.key())
+    if verdict.state == ShareState.WITHDRAWN:
+        same = (WithdrawalRow.site == row.site, WithdrawalRow.sequence == row.sequence)
+        session.execute(delete(WithdrawalRow).where(*same))
     if verdict.state not in KEPT:
         # What was taken back is not known again.
         session.execute(delete(ShareDigestsRow).where(ShareDigestsRow.share == row.id))
@@ -267,19 +272,22 @@ def withdraw(workspace: Workspace, share: Share, name: str, reason: str, *, firs
     return _withdraw(workspace, share, name, Verdict(ShareState.WITHDRAWN, BY_PROVIDER, reason), first)
 
 
-def carry_out(workspace: Workspace, data: bytes) -> bytes:
+def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]) -> bytes:
     """Takes a share out as its site asks. Asked again, the answer is the same.
+
+    Of a share that waits nobody knows the manifest: the site's word is kept, and whoever decides it, whenever that is, heeds it.
 
     Args:
         workspace: where.
         data: a signed withdrawal.
+        decide: is given the number of a share that waits, to decide it; it may raise instead: what was asked is kept.
 
     Returns:
         the receipt.
 
     Raises:
         ProtocolError: it is not signed with a key of the site that counts today.
-        RegistryError: the site has no such share, or it did not come to count.
+        RegistryError: the site has no such share, or it did not come to count. Besides, whatever `decide` raises.
     """
     site, key_id = withdrawal_sender(data)
     with workspace.registry().reading() as session:
@@ -292,6 +300,10 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
                 place="withdrawal",
             )
         asked = read_withdrawal(data, keys[key_id])
+        waits = session.scalar(_waiting(asked))
+    if waits is not None and (number := _keep(workspace, asked)) is not None:
+        decide(number)
+    with workspace.registry().reading() as session:
         query = select(*SHARE_COLUMNS).where(
             ShareRow.site == asked.site,
             ShareRow.sequence == asked.sequence,
@@ -304,6 +316,12 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
             "check number and digest, or bring the share in first"
         )
     return _withdraw(workspace, found[0], asked.site, Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason))
+
+
+def taken_back(session: Session, row: ShareRow) -> Verdict | None:
+    """What its site has asked while a share waited, now that its manifest is known; None where it asked nothing."""
+    asked = session.get(WithdrawalRow, (row.site, row.sequence, row.manifest_sha256))
+    return None if asked is None else Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason)
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
@@ -325,6 +343,25 @@ def forget(workspace: Workspace, digest: str | None) -> None:
 def arrival_day(row: ShareRow) -> datetime.date:
     """The day on which a share came: the keys of that day count for it."""
     return as_moment(row.received_at).date()
+
+
+def _waiting(asked: Withdrawal) -> Select[tuple[int]]:
+    return select(ShareRow.id).where(
+        ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state == ShareState.RECEIVED
+    )
+
+
+def _keep(workspace: Workspace, asked: Withdrawal) -> int | None:
+    """Keeps what a site asks about a share that waits; returns its number, None where it is decided by now."""
+    key = (asked.site, asked.sequence, asked.manifest_sha256)
+    with workspace.registry().transaction() as session:
+        number = session.scalar(_waiting(asked))
+        if number is not None and session.get(WithdrawalRow, key) is None:
+            session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
+            audit_log.append(
+                session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
+            )
+        return number
 
 
 def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:
@@ -349,9 +386,9 @@ def _decide(
         if row.state in before:
             settle(session, workspace, row, verdict, actor)
         elif first or row.state != verdict.state:
+            advice = _UNDECIDED if row.state == ShareState.RECEIVED else "see `aggregator shares show`"
             raise RegistryError(
-                f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; "
-                "see `aggregator shares show`"
+                f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; {advice}"
             )
         return row.receipt or b""
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.overlap_key import overlap_key
-from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
+from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle, taken_back
 from aggregator.enrolled.sites import keys_in
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
@@ -77,6 +77,9 @@ def decide(
         error = late
     if error is not None:
         settle(session, workspace, row, Verdict(ShareState.REJECTED, _code(error), str(error)), _ACTOR)
+        return
+    if (back := taken_back(session, row)) is not None:
+        settle(session, workspace, row, back, row.site)
         return
     assert opened.payload is not None
     assert opened.findings is not None
