@@ -22,6 +22,7 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.sites import keys_in, today
+from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -345,7 +346,7 @@ def arrival_day(row: ShareRow) -> datetime.date:
     return as_moment(row.received_at).date()
 
 
-def _waiting(asked: Withdrawal) -> Select[tuple[int]]:
+def _waiting(asked: Withdrawal) -> Select[int]:
     return select(ShareRow.id).where(
         ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state == ShareState.RECEIVED
     )
@@ -367,6 +368,7 @@ def _keep(workspace: Workspace, asked: Withdrawal) -> int | None:
 def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:
     receipt = _decide(workspace, share, actor, KEPT, verdict, first)
     forget(workspace, share.digest)
+    drop_withdrawn(workspace)
     return receipt
 
 

@@ -17,8 +17,10 @@ from sqlalchemy import select
 from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.overlap_key import lacks_overlap_key
 from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
-from aggregator.enrolled.shares import Share, list_shares
+from aggregator.enrolled.shares import Share, accepted_shares, list_shares
 from aggregator.enrolled.sites import Site, list_sites
+from aggregator.errors import WorkspaceError
+from aggregator.publishing.head_record import read_origin
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
@@ -26,6 +28,7 @@ from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment, as_text
 from aggregator.status.last_round import LastRound, read_last_round
 from aggregator.workspace import Workspace
+from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
@@ -90,6 +93,7 @@ class Standing:
         proposal: a head that waits for whoever approves releases; None for none.
         round: the monthly round that goes on or ended last; None before the first.
         lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
+        withdrawn_in_head: shares, in words, that have trained the head which lies here and count no more.
     """
 
     provider: str
@@ -104,6 +108,7 @@ class Standing:
     proposal: Proposal | None = None
     round: LastRound | None = None
     lacks_overlap_key: bool = False
+    withdrawn_in_head: tuple[str, ...] = ()
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -154,7 +159,19 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         read_proposal(workspace) if names else None,
         read_last_round(workspace),
         lacks_overlap_key(workspace),
+        _withdrawn_in_head(workspace),
     )
+
+
+def _withdrawn_in_head(workspace: Workspace) -> tuple[str, ...]:
+    try:
+        trained = read_origin(workspace.head).shares
+    except (StorageError, WorkspaceError):
+        # There is none, or one that no gate lets pass.
+        return ()
+    counting = {(one.site, one.sequence, one.digest) for one in accepted_shares(workspace)}
+    gone = (one for one in trained if (one.site, one.sequence, one.payload) not in counting)
+    return tuple(f"share {one.sequence} of {one.site}" for one in gone)
 
 
 def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from sqlalchemy import select
 
 from aggregator.enrolled import shares, sites
 from aggregator.enrolled.share_counts import releases_of
+from aggregator.enrolled.unfinished_trainings import COMMANDS
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
@@ -22,6 +25,7 @@ from aggregator.repository.tuf_repository import Repository
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
 from foundation.errors import StorageError
+from foundation.locks import lock_number
 from protocols.errors import ConflictError, ProtocolError, SchemaError, UnknownSignerError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
@@ -212,7 +216,10 @@ class TestWithdrawal:
         nothing_left(workspace)
         with workspace.registry().reading() as session:
             assert [*session.scalars(select(WithdrawalRow))] == []
-            assert [event.action for event in audit_log.events(session)][-2:] == ["withdrawal-received", "share-withdrawn"]
+            assert [event.action for event in audit_log.events(session)][-2:] == [
+                "withdrawal-received",
+                "share-withdrawn",
+            ]
 
     def test_of_one_that_waits_only_what_was_named_is_taken_back(self, world: World) -> None:
         workspace = world.workspace()
@@ -221,6 +228,25 @@ class TestWithdrawal:
         with pytest.raises(RegistryError, match="found none"):
             carry_out(workspace, self.asked(world, payload, manifest_sha256="0" * 64))
         assert len(shares.accepted_shares(workspace)) == 1
+
+    @pytest.mark.parametrize("runs", [False, True], ids=["cut", "running"])
+    def test_a_training_that_was_cut_goes_with_the_share_that_it_has_seen(self, runs: bool, world: World) -> None:
+        workspace, folder = world.workspace(), world.workspace().root / "unfinished"
+        for site in ("north", "south"):
+            ingest.ingest(workspace, world.bundle(site, seed=ord(site[0])))
+        first, second = shares.accepted_shares(workspace)
+        seen = {"train-head": [first.digest, second.digest], "federate": [second.digest], "train-repr": None}
+        for command, digests in seen.items():
+            (folder / command).mkdir(parents=True)
+            (folder / command / "inputs.json").write_text(json.dumps({"shares": digests} if digests else {}))
+            (folder / command / "weights").write_bytes(b"weights")
+        with ExitStack() as training:
+            if runs:
+                training.enter_context(lock_number(folder / "lock", COMMANDS.index("train-head"), wait=False))
+            shares.withdraw(workspace, first, "A. Weiss", "asked by letter")
+            assert (folder / "train-head").exists() == runs
+        ingest.resume(workspace)
+        assert {path.name for path in folder.iterdir() if path.is_dir()} == {"federate", "train-repr"}
 
     def test_a_person_is_told_how_one_that_waits_is_taken_out(self, world: World) -> None:
         workspace = world.workspace()

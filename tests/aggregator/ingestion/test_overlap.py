@@ -61,7 +61,10 @@ def test_the_same_notes_in_another_order_under_another_number_are_set_aside(worl
     assert take(world, "north", 1, range(40)) == ACCEPTED
     assert take(world, "north", 2, range(40), seed=1) == ASIDE
     [_, second] = shares.list_shares(world.workspace())
-    assert second.reason == "40 of its 40 sentences of their own came before from north itself, 40 of them in share 1 of north"
+    assert (
+        second.reason
+        == "40 of its 40 sentences of their own came before from north itself, 40 of them in share 1 of north"
+    )
     # A person may say that they count all the same.
     shares.accept(world.workspace(), second, "A. Weiss", "looked at")
     assert len(shares.accepted_shares(world.workspace())) == 2
@@ -228,7 +231,11 @@ class TestWhatOthersHold:
             receipt = read_receipt(decision.receipt, small.workspace().key().public_key)
             assert receipt.reason_code == "set-aside"
         with small.workspace().registry().reading() as session:
-            salts = [json.loads(one.details)["salt"] for one in audit_log.events(session) if one.action == "share-quarantined"]
+            salts = [
+                json.loads(one.details)["salt"]
+                for one in audit_log.events(session)
+                if one.action == "share-quarantined"
+            ]
         assert len(set(salts[-2:])) == 2
 
 
