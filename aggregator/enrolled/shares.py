@@ -4,6 +4,7 @@
     quarantined -> accepted | rejected                 by a person
     received -> rejected                               by a person, who gives up what can't be decided
     accepted, quarantined -> withdrawn                 by the site, or by a person
+    received -> withdrawn                              by the site, whose word is kept until the share is decided
 
 A state changes in one transaction with its event in the audit log and the receipt that says so. The payload of a share
 lies in the object store, by its digest, as long as the share is accepted or quarantined; only accepted shares are pooled.
@@ -12,7 +13,8 @@ lies in the object store, by its digest, as long as the share is accepted or qua
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +22,11 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.sites import keys_in, today
+from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow, WithdrawalRow
 from aggregator.registry.times import as_moment, now
 from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace
@@ -33,7 +36,7 @@ from protocols.fields import LINE, check_text
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.receipt import Receipt, ReceiptState
-from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
+from protocols.share.withdrawal import Withdrawal, read_withdrawal, withdrawal_sender
 
 # States in which the payload is kept.
 KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
@@ -43,6 +46,10 @@ BY_PERSON = "person"
 """The word for programs where no check has refused a share."""
 BY_SITE, BY_PROVIDER = "withdrawn-by-site", "withdrawn-by-provider"
 """The words for programs where one was taken out."""
+
+_UNDECIDED = "run `aggregator ingest --resume` and repeat, or `aggregator shares reject`, which deletes it undecided"
+SET_ASIDE = "set-aside"
+"""Of every share that waits, in its receipt: which doubt it was can tell a hospital what others hold. The registry has the doubt."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +210,8 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
     """
     row.state, row.reason_code, row.reason, row.decided_at = verdict.state, verdict.code, verdict.reason, now()
     details: dict[str, Json] = {
+        # The receipt has the hash of this: without it, the site could try out which reason gives that hash.
+        "salt": secrets.token_hex(16),
         "site": row.site,
         "sequence": row.sequence,
         "bundle": row.bundle_sha256,
@@ -218,13 +227,16 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         bundle_sha256=row.bundle_sha256,
         manifest_sha256=row.manifest_sha256 or "",
         state=ReceiptState(verdict.state),
-        reason_code=verdict.code,
+        reason_code=SET_ASIDE if verdict.state == ShareState.QUARANTINED else verdict.code,
         day=today(),
         log_head=head,
         newest_release="" if log is None else log.release,
         release_log=None if log is None else log.head,
     )
     row.receipt = receipt.to_bytes(workspace.key())
+    if verdict.state == ShareState.WITHDRAWN:
+        same = (WithdrawalRow.site == row.site, WithdrawalRow.sequence == row.sequence)
+        session.execute(delete(WithdrawalRow).where(*same))
     if verdict.state not in KEPT:
         # What was taken back is not known again.
         session.execute(delete(ShareDigestsRow).where(ShareDigestsRow.share == row.id))
@@ -261,19 +273,22 @@ def withdraw(workspace: Workspace, share: Share, name: str, reason: str, *, firs
     return _withdraw(workspace, share, name, Verdict(ShareState.WITHDRAWN, BY_PROVIDER, reason), first)
 
 
-def carry_out(workspace: Workspace, data: bytes) -> bytes:
+def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]) -> bytes:
     """Takes a share out as its site asks. Asked again, the answer is the same.
+
+    Of a share that waits nobody knows the manifest: the site's word is kept, and whoever decides it, whenever that is, heeds it.
 
     Args:
         workspace: where.
         data: a signed withdrawal.
+        decide: is given the number of a share that waits, to decide it; it may raise instead: what was asked is kept.
 
     Returns:
         the receipt.
 
     Raises:
         ProtocolError: it is not signed with a key of the site that counts today.
-        RegistryError: the site has no such share, or it did not come to count.
+        RegistryError: the site has no such share, or it did not come to count. Besides, whatever `decide` raises.
     """
     site, key_id = withdrawal_sender(data)
     with workspace.registry().reading() as session:
@@ -286,6 +301,10 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
                 place="withdrawal",
             )
         asked = read_withdrawal(data, keys[key_id])
+        waits = session.scalar(_waiting(asked))
+    if waits is not None and (number := _keep(workspace, asked)) is not None:
+        decide(number)
+    with workspace.registry().reading() as session:
         query = select(*SHARE_COLUMNS).where(
             ShareRow.site == asked.site,
             ShareRow.sequence == asked.sequence,
@@ -298,6 +317,12 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
             "check number and digest, or bring the share in first"
         )
     return _withdraw(workspace, found[0], asked.site, Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason))
+
+
+def taken_back(session: Session, row: ShareRow) -> Verdict | None:
+    """What its site has asked while a share waited, now that its manifest is known; None where it asked nothing."""
+    asked = session.get(WithdrawalRow, (row.site, row.sequence, row.manifest_sha256))
+    return None if asked is None else Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason)
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
@@ -321,9 +346,29 @@ def arrival_day(row: ShareRow) -> datetime.date:
     return as_moment(row.received_at).date()
 
 
+def _waiting(asked: Withdrawal) -> Select[int]:
+    return select(ShareRow.id).where(
+        ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state == ShareState.RECEIVED
+    )
+
+
+def _keep(workspace: Workspace, asked: Withdrawal) -> int | None:
+    """Keeps what a site asks about a share that waits; returns its number, None where it is decided by now."""
+    key = (asked.site, asked.sequence, asked.manifest_sha256)
+    with workspace.registry().transaction() as session:
+        number = session.scalar(_waiting(asked))
+        if number is not None and session.get(WithdrawalRow, key) is None:
+            session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
+            audit_log.append(
+                session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
+            )
+        return number
+
+
 def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:
     receipt = _decide(workspace, share, actor, KEPT, verdict, first)
     forget(workspace, share.digest)
+    drop_withdrawn(workspace)
     return receipt
 
 
@@ -343,9 +388,9 @@ def _decide(
         if row.state in before:
             settle(session, workspace, row, verdict, actor)
         elif first or row.state != verdict.state:
+            advice = _UNDECIDED if row.state == ShareState.RECEIVED else "see `aggregator shares show`"
             raise RegistryError(
-                f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; "
-                "see `aggregator shares show`"
+                f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; {advice}"
             )
         return row.receipt or b""
 

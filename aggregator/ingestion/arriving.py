@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -149,7 +150,8 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     if odd := _oddity(path):
         return Outcome(path, error=odd)
     if path.name.endswith(_WITHDRAWAL):
-        receipt = shares.carry_out(workspace, read_bounded(path, MAX_MESSAGE_BYTES))
+        data = read_bounded(path, MAX_MESSAGE_BYTES)
+        receipt = shares.carry_out(workspace, data, partial(ingest.process, workspace))
         return Outcome(path, lost=_written(_receipt_path(path, _WITHDRAWAL), receipt))
     decision = ingest.ingest(workspace, path)
     beside = _receipt_path(path, _BUNDLE)

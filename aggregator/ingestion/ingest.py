@@ -29,6 +29,7 @@ from sqlalchemy.orm import Session
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.shares import KEPT, arrival_day, forget
 from aggregator.enrolled.sites import keys_in, site_keys, today
+from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import AggregatorError, DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
@@ -134,6 +135,7 @@ def finish(workspace: Workspace) -> tuple[list[Decision], list[DeidError]]:
         workspace.objects().tidy()
         for digest in _unneeded(workspace).intersection(workspace.objects().digests()):
             forget(workspace, digest)
+        drop_withdrawn(workspace)
     except DatabaseError:
         # It says more than what went wrong with one share before it.
         raise

@@ -5,6 +5,11 @@ same site or another, would count twice. So the digests of a share's own sentenc
 every share that is kept. That takes as long as they are many, and there is one writer: they are compared before the transaction that
 settles a share, and in it only with what came since.
 
+What a hospital has sent itself and what others have are counted apart. It knows the first, and every line that both would share it could
+walk up to with sentences of its own: then one more, that it guesses, would tell whether another hospital has it. So only what did not come
+from itself is held against others; so much of it must have come that one sentence hardly moves the answer; and where the line lies hangs
+on the provider's secret and on all sentences of the share, so that nobody can place himself on it, and each try draws another.
+
 A share of one row again and again has no sentence of its own to be known by, and each of its rows stands in the codebook. It is set
 aside for that row alone. So is one that says the same sentences several times over, for their weight, and one cut into single tokens,
 which nothing here would know again.
@@ -12,6 +17,7 @@ which nothing here would know again.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -28,6 +34,10 @@ from aggregator.registry.tables import ShareDigestsRow, ShareRow
 MOST_SEEN = 0.5
 # Of a hospital's other notes no more came before, and by chance of a few no more than ALPHA makes likely.
 _COMMON, _ALPHA = 0.25, 1e-3
+LEAST_OF_OTHERS = 40
+"""Sentences that others have, below which a share is not set aside for them."""
+SPREAD = 0.5
+"""By how much of itself the line to what others have may lie higher: one sentence moves the chance of an answer by 1 in 20 at the most."""
 MOST_ALIKE = 0.4
 MOST_TIMES = 3.0
 """Of generated notes, whose sentences are few, a share says each 1.6 times at the most; of real ones hardly more than once."""
@@ -68,26 +78,59 @@ def compare(session: Session, share: int, digests: bytes, before: Compared | Non
     return Compared(len(own), found)
 
 
-def describe_overlap(session: Session, compared: Compared) -> str | None:
-    """How many sentences of a share came before, in words, if that is more than half of them; else None.
+def describe_overlap(session: Session, compared: Compared, site: str, line: float) -> str | None:
+    """How many sentences of a share came before, in words, if that is more than may be; else None.
 
     Args:
         session: of the transaction that settles the share.
         compared: with all that are kept.
+        site: whose share it is.
+        line: what `draw_line` gives for it.
     """
-    seen, most, whose = 0, 0, 0
-    for other, found in compared.found.items():
-        seen |= found
-        if (count := found.bit_count()) > most:
-            most, whose = count, other
-    total, sentences = seen.bit_count(), compared.sentences
-    if total <= MOST_SEEN * sentences or not _is_more_than_chance(total, sentences):
+    names = {row.id: row for row in session.scalars(select(ShareRow).where(ShareRow.id.in_(compared.found)))}
+    own = {other: found for other, found in compared.found.items() if names[other].site == site}
+    from_itself, sentences = _together(own), compared.sentences
+    total = from_itself.bit_count()
+    if total > MOST_SEEN * sentences and _is_more_than_chance(total, sentences):
+        return f"{total} of its {sentences} sentences of their own came before from {site} itself, {_most(own, names)}"
+    others = {other: found & ~from_itself for other, found in compared.found.items() if other not in own}
+    count, rest = _together(others).bit_count(), sentences - total
+    if count <= line * max(LEAST_OF_OTHERS, MOST_SEEN * rest):
         return None
-    first = session.get_one(ShareRow, whose)
     return (
-        f"{total} of its {sentences} sentences of their own came before, "
-        f"{most} of them in share {first.sequence} of {first.site}"
+        f"{count} of its {rest} sentences of their own that are new from {site} came before from others, "
+        f"{_most(others, names)}"
     )
+
+
+def draw_line(key: bytes, site: str, digests: bytes) -> float:
+    """By what the line to what others have is raised for a share: from 1 up to 1 + SPREAD, as even as a draw.
+
+    One line for all shares of a hospital would be found in a few tries, by halving. The same share has the same one each time.
+
+    Args:
+        key: the provider's secret.
+        site: whose share it is.
+        digests: of its sentences, as `SentenceDigests.to_bytes` gives them.
+    """
+    drawn = hashlib.blake2b(digests, digest_size=8, key=key, person=b"line of others", salt=_short(site))
+    return 1 + SPREAD * int.from_bytes(drawn.digest(), "little") / 2.0**64
+
+
+def _short(site: str) -> bytes:
+    return hashlib.blake2b(site.encode(), digest_size=hashlib.blake2b.SALT_SIZE).digest()
+
+
+def _together(found: Mapping[int, int]) -> int:
+    seen = 0
+    for one in found.values():
+        seen |= one
+    return seen
+
+
+def _most(found: Mapping[int, int], rows: Mapping[int, ShareRow]) -> str:
+    whose = max(found, key=lambda other: found[other].bit_count())
+    return f"{found[whose].bit_count()} of them in share {rows[whose].sequence} of {rows[whose].site}"
 
 
 def _found(session: Session, own: NDArray[np.uint64], other: int) -> int:

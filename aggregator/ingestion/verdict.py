@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
+from aggregator.enrolled.overlap_key import overlap_key
+from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle, taken_back
 from aggregator.enrolled.sites import keys_in
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
@@ -21,6 +22,7 @@ from aggregator.ingestion.overlap import (
     describe_repetition,
     describe_row_frequency,
     describe_short_sentences,
+    draw_line,
 )
 from aggregator.ingestion.payload_check import PayloadFindings
 from aggregator.registry.states import ShareState
@@ -76,6 +78,9 @@ def decide(
     if error is not None:
         settle(session, workspace, row, Verdict(ShareState.REJECTED, _code(error), str(error)), _ACTOR)
         return
+    if (back := taken_back(session, row)) is not None:
+        settle(session, workspace, row, back, row.site)
+        return
     assert opened.payload is not None
     assert opened.findings is not None
     assert row.payload_sha256 is not None
@@ -91,7 +96,7 @@ def _verdict(
 ) -> Verdict:
     """What becomes of a sound share: the first that speaks against it sets it aside."""
     doubts: dict[str, Callable[[], str | None]] = {
-        "overlap": lambda: describe_overlap(session, compare(session, row.id, findings.digests, compared)),
+        "overlap": lambda: _overlap(session, workspace, row, findings, compared),
         "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
         "repetition": lambda: describe_repetition(findings.digests, findings.known_sentences),
         "sentence-lengths": lambda: describe_short_sentences(row.sentences or 0, row.tokens or 0),
@@ -101,6 +106,13 @@ def _verdict(
         if (reason := look()) is not None:
             return Verdict(ShareState.QUARANTINED, code, reason)
     return Verdict(ShareState.ACCEPTED)
+
+
+def _overlap(
+    session: Session, workspace: Workspace, row: ShareRow, findings: PayloadFindings, compared: Compared | None
+) -> str | None:
+    line = draw_line(overlap_key(workspace), row.site, findings.digests)
+    return describe_overlap(session, compare(session, row.id, findings.digests, compared), row.site, line)
 
 
 def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:

@@ -124,6 +124,17 @@ class ShareDigestsRow(Table):
     digests: Mapped[bytes]
 
 
+class WithdrawalRow(Table):
+    """A withdrawal, verified, of a share that is not decided: which share a manifest is of is known only when it is opened."""
+
+    __tablename__ = "withdrawals"
+
+    site: Mapped[str] = mapped_column(ForeignKey("sites.name"), primary_key=True)
+    sequence: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    manifest_sha256: Mapped[str] = mapped_column(primary_key=True)
+    reason: Mapped[str]
+
+
 class UploadRow(Table):
     """A bundle that comes in pieces."""
 

@@ -167,7 +167,7 @@ def work(
     def withdraw(site: str, data: bytes) -> bytes:
         _check_own(site, withdrawal_sender(data)[0])
         with _about_the_message(workspace):
-            return shares.carry_out(workspace, data)
+            return shares.carry_out(workspace, data, _not_decided)
 
     def rotate(site: str, data: bytes) -> bytes:
         _check_own(site, parse_rotation(data).site)
@@ -175,6 +175,16 @@ def work(
             return site_rotation.rotate(workspace, data, by_site=True)
 
     return Work(take_in, withdraw, rotate, resume, stop)
+
+
+def _not_decided(share: int) -> None:
+    """A share that waits is not decided here, where it would hold up other requests: what decides it knows what its site asks."""
+    raise RequestError(
+        "expected a share that is decided, got one that waits: it will be withdrawn when it is, and never count; ask again for the receipt",
+        status=503,
+        code="internal",
+        retry_after_s=5,
+    )
 
 
 def _check_own(site: str, named: str) -> None:

@@ -48,6 +48,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
     return (
         *_alarms(standing),
         *_overlap_key(standing),
+        *_head(standing),
         *_proposal(standing),
         *_shares(standing),
         *_round(standing),
@@ -68,6 +69,15 @@ def _overlap_key(standing: Standing) -> Iterator[Alert]:
     if standing.lacks_overlap_key:
         said = "`keys/overlap.key` is missing, and no share is taken in without it; restore it from the copy of keys/"
         yield Alert("overlap-key", "overlap-key", None, said)
+
+
+def _head(standing: Standing) -> Iterator[Alert]:
+    if gone := standing.withdrawn_in_head:
+        said = (
+            f"the head in the workspace was trained with {', '.join(gone)}, withdrawn since; run `aggregator train-head`, or remove head/ "
+            "and proposal.json"
+        )
+        yield Alert(f"head:{':'.join(gone)}", "head", None, said)
 
 
 def _proposal(standing: Standing) -> Iterator[Alert]:

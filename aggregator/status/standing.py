@@ -18,10 +18,11 @@ from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.overlap_key import lacks_overlap_key
 from aggregator.enrolled.reserved import Reserved, fair_part, reserved_bytes
 from aggregator.enrolled.share_counts import Told, count_shares, last_shares, quarantined_shares, refused_shares
-from aggregator.enrolled.shares import Share, list_shares
+from aggregator.enrolled.shares import Share, accepted_shares, list_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.errors import WorkspaceError
 from aggregator.objects.room import free_room
+from aggregator.publishing.head_record import read_origin
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
@@ -104,6 +105,7 @@ class Standing:
         lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
         unread_proposal: why what waits for whoever approves could not be read; "" where it could.
         reserving: hospitals whose uploads have for an hour reserved more than their part of the free room, by name.
+        withdrawn_in_head: shares, in words, that have trained the head which lies here and count no more.
     """
 
     provider: str
@@ -120,6 +122,7 @@ class Standing:
     lacks_overlap_key: bool = False
     unread_proposal: str = ""
     reserving: Mapping[str, Reserved] = field(default_factory=dict)
+    withdrawn_in_head: tuple[str, ...] = ()
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -175,6 +178,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         lacks_overlap_key(workspace),
         unread,
         _reserving(workspace, at),
+        _withdrawn_in_head(workspace),
     )
 
 
@@ -191,6 +195,17 @@ def _read_proposal(workspace: Workspace) -> tuple[Proposal | None, str]:
         return read_proposal(workspace), ""
     except (WorkspaceError, StorageError) as error:
         return None, escape_unprintable(str(error))
+
+
+def _withdrawn_in_head(workspace: Workspace) -> tuple[str, ...]:
+    try:
+        trained = read_origin(workspace.head).shares
+    except (StorageError, WorkspaceError):
+        # There is none, or one that no gate lets pass.
+        return ()
+    counting = {(one.site, one.sequence, one.digest) for one in accepted_shares(workspace)}
+    gone = (one for one in trained if (one.site, one.sequence, one.payload) not in counting)
+    return tuple(f"share {one.sequence} of {one.site}" for one in gone)
 
 
 def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:

@@ -12,22 +12,19 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from aggregator.enrolled.unfinished_trainings import COMMANDS, INPUTS, LOCK, read_inputs, unfinished_folder
 from aggregator.errors import WorkspaceError
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
 from foundation.files import write_text
 from foundation.locks import lock_number
 from foundation.os_errors import map_os_errors
-from foundation.reading import read_text
 from shared.errors import ConfigurationError
 from shared.training.together import Together, require_same
-
-COMMANDS = ("train-embeddings", "train-repr", "train-head", "federate", "train-lm")
-_INPUTS, _LOCK = "inputs.json", "lock"
 
 
 @contextmanager
@@ -53,13 +50,13 @@ def keep_unfinished(
         ConfigurationError: what is there has other inputs.
         StorageError: another process is at it, or the disk is full.
     """
-    folder = workspace.root / "unfinished"
+    folder = unfinished_folder(workspace)
     run = folder / command
-    if resume and _read_inputs(run) is None:
+    if resume and read_inputs(run) is None:
         raise WorkspaceError(f"{command}: expected one that was cut, found none; run it without --resume")
     with map_os_errors(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with lock_number(folder / _LOCK, COMMANDS.index(command), wait=False) as alone:
+    with lock_number(folder / LOCK, COMMANDS.index(command), wait=False) as alone:
         if not alone:
             raise StorageError(
                 f"no other {command} in this workspace", received="one that runs", advice="wait until it has ended"
@@ -110,7 +107,7 @@ def keep_together(
 
 def can_go_on(workspace: Workspace, command: str, inputs: Mapping[str, object]) -> bool:
     """Whether a training that was cut had exactly these inputs, so that one with `resume` goes on with it."""
-    return _read_inputs(workspace.root / "unfinished" / command) == _stated(inputs)
+    return read_inputs(unfinished_folder(workspace) / command) == _stated(inputs)
 
 
 def digest_of_inputs(inputs: Mapping[str, object]) -> str:
@@ -126,18 +123,18 @@ def _stated(inputs: Mapping[str, object]) -> dict[str, object]:
 
 def _holds_checkpoints(run: Path) -> bool:
     """Whether there is something to go on with, more than what it was started with."""
-    return any(found.is_file() and found.name != _INPUTS for found in run.rglob("*"))
+    return any(found.is_file() and found.name != INPUTS for found in run.rglob("*"))
 
 
 def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: bool, tell: Callable[[str], None]) -> None:
-    kept = _read_inputs(run) or {}
+    kept = read_inputs(run) or {}
     if not resume:
         if kept:
             tell(f"{command} was cut before: it begins anew, and what it had learned is gone; --resume goes on with it")
         with map_os_errors(run):
             shutil.rmtree(run, ignore_errors=True)
             run.mkdir(mode=0o700)
-        write_text(run / _INPUTS, json.dumps(inputs, indent=1))
+        write_text(run / INPUTS, json.dumps(inputs, indent=1))
         return
     now = json.loads(json.dumps(inputs))
     other = sorted(name for name in {*now, *kept} if now.get(name) != kept.get(name))
@@ -145,13 +142,6 @@ def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: boo
         raise ConfigurationError(
             f"{command}: expected what it was started with, got other {', '.join(other)}; give the same, or begin anew without --resume"
         )
-
-
-def _read_inputs(run: Path) -> dict[str, object] | None:
-    with suppress(StorageError, ValueError):
-        found = json.loads(read_text(run / _INPUTS))
-        return found if isinstance(found, dict) else None
-    return None
 
 
 def _software() -> dict[str, str]:

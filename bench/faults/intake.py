@@ -104,7 +104,9 @@ def withdraw(world: World) -> bytes:
     """Takes back the share that lies ready."""
     manifest = read_manifest(world.root / "north-1-0.parquet")
     asked = Withdrawal("north", 1, manifest.sha256, sites.today(), "a patient asked")
-    return shares.carry_out(world.workspace(), asked.to_bytes(world.keys["north"]))
+    return shares.carry_out(
+        world.workspace(), asked.to_bytes(world.keys["north"]), partial(intake.process, world.workspace())
+    )
 
 
 def _ready(world: World, sentences: Sentences = _SENTENCES, suffix: str = ".parquet", **changes: object) -> None:

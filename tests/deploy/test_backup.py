@@ -201,7 +201,7 @@ class TestUpgrade:
         assert self.version(before / "registry.sqlite") == "0001"
         upgraded = workspaces.open_workspace(old)
         events = head(old)
-        assert self.version(old / "registry.sqlite") == "0003"
+        assert self.version(old / "registry.sqlite") == "0004"
         # Back to the old program: the backup is as it was, schema and all, and the chain of events the same.
         shutil.copytree(before / "workspace", tmp_path / "back")
         shutil.copy(before / "registry.sqlite", tmp_path / "back")
@@ -235,7 +235,7 @@ class TestUpgrade:
 
         before = snapshot(old)
         monkeypatch.setattr(schema, "_migrations", Earlier)
-        with pytest.raises(WorkspaceError, match="0001 or earlier, got 0003"):
+        with pytest.raises(WorkspaceError, match="0001 or earlier, got 0004"):
             workspaces.open_workspace(old).registry()
         assert snapshot(old) == before
 

@@ -211,7 +211,7 @@ class TestProvider:
         assert read_receipt(decision.receipt, provider.key().public_key).sequence == 2
 
     def test_a_withdrawal_is_carried_out(self, provider: Provider) -> None:
-        receipt = carry_out(provider, (STICK / "st-anne-0001.withdrawal.json").read_bytes())
+        receipt = carry_out(provider, (STICK / "st-anne-0001.withdrawal.json").read_bytes(), lambda share: None)
         assert read_receipt(receipt, provider.key().public_key).state == "withdrawn"
         assert find_share(provider, EXPECTED["listed"][0]["bundle"]).state == "withdrawn"
 

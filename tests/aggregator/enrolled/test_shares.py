@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from aggregator.enrolled import shares, sites
 from aggregator.enrolled.share_counts import releases_of
+from aggregator.enrolled.unfinished_trainings import COMMANDS
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, WithdrawalRow
 from aggregator.registry.times import now
 from aggregator.repository.tuf_repository import Repository
+from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
+from foundation.errors import StorageError
+from foundation.locks import lock_number
 from protocols.errors import ConflictError, ProtocolError, SchemaError, UnknownSignerError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
@@ -25,6 +33,11 @@ from protocols.share.withdrawal import Withdrawal
 from tests.aggregator.ingestion.taking_in import flooded, nothing_left, receipt_agrees
 
 pytestmark = pytest.mark.usefixtures("quick")
+
+
+def carry_out(workspace: Workspace, data: bytes) -> bytes:
+    """As from a stick."""
+    return shares.carry_out(workspace, data, partial(ingest.process, workspace))
 
 
 class TestQuarantine:
@@ -148,9 +161,9 @@ class TestWithdrawal:
         payload = world.share("north", 1, Sentences())
         decision = ingest.ingest(workspace, world.seal(payload, "north"))
         asked = self.asked(world, payload)
-        receipt = shares.carry_out(workspace, asked)
+        receipt = carry_out(workspace, asked)
         assert read_receipt(receipt, workspace.key().public_key).state.value == ShareState.WITHDRAWN
-        assert shares.carry_out(world.workspace(), asked) == receipt
+        assert carry_out(world.workspace(), asked) == receipt
         assert shares.accepted_shares(workspace) == []
         nothing_left(workspace)
         assert ingest.process(workspace, decision.share).receipt == receipt
@@ -172,9 +185,75 @@ class TestWithdrawal:
         ingest.ingest(workspace, world.bundle("south"))
         payload = world.share("north", 1, flooded())
         ingest.ingest(workspace, world.seal(payload, "north"))
-        shares.carry_out(workspace, self.asked(world, payload))
+        carry_out(workspace, self.asked(world, payload))
         assert shares.list_shares(workspace, (ShareState.QUARANTINED,)) == []
         nothing_left(workspace)
+
+    @pytest.mark.parametrize("decided", [True, False], ids=["decided at once", "decided later"])
+    def test_attack_one_that_waits_is_taken_back_before_it_counts(self, decided: bool, world: World) -> None:
+        """As by a full disk or a crash: it was received, and nobody has looked at it."""
+        workspace = world.workspace()
+        payload = world.share("north", 1, Sentences())
+        number = ingest.receive(workspace, world.seal(payload, "north"))
+        asked = self.asked(world, payload)
+
+        def full(share: int) -> None:
+            raise StorageError("room", received="none", advice="make some", place="disk")
+
+        if decided:
+            receipt = carry_out(workspace, asked)
+        else:
+            for _ in range(2):
+                with pytest.raises(StorageError):
+                    shares.carry_out(workspace, asked, full)
+            [decision] = ingest.resume(world.workspace())
+            assert (decision.state, decision.reason_code) == (ShareState.WITHDRAWN, "withdrawn-by-site")
+            receipt = decision.receipt
+        assert shares.carry_out(workspace, asked, full) == receipt
+        assert read_receipt(receipt, workspace.key().public_key).state.value == ShareState.WITHDRAWN
+        receipt_agrees(workspace, ingest.process(workspace, number))
+        assert shares.list_shares(workspace, shares.KEPT) == []
+        nothing_left(workspace)
+        with workspace.registry().reading() as session:
+            assert [*session.scalars(select(WithdrawalRow))] == []
+            assert [event.action for event in audit_log.events(session)][-2:] == [
+                "withdrawal-received",
+                "share-withdrawn",
+            ]
+
+    def test_of_one_that_waits_only_what_was_named_is_taken_back(self, world: World) -> None:
+        workspace = world.workspace()
+        payload = world.share("north", 1, Sentences())
+        ingest.receive(workspace, world.seal(payload, "north"))
+        with pytest.raises(RegistryError, match="found none"):
+            carry_out(workspace, self.asked(world, payload, manifest_sha256="0" * 64))
+        assert len(shares.accepted_shares(workspace)) == 1
+
+    @pytest.mark.parametrize("runs", [False, True], ids=["cut", "running"])
+    def test_a_training_that_was_cut_goes_with_the_share_that_it_has_seen(self, runs: bool, world: World) -> None:
+        workspace, folder = world.workspace(), world.workspace().root / "unfinished"
+        for site in ("north", "south"):
+            ingest.ingest(workspace, world.bundle(site, seed=ord(site[0])))
+        first, second = shares.accepted_shares(workspace)
+        seen = {"train-head": [first.digest, second.digest], "federate": [second.digest], "train-repr": None}
+        for command, digests in seen.items():
+            (folder / command).mkdir(parents=True)
+            (folder / command / "inputs.json").write_text(json.dumps({"shares": digests} if digests else {}))
+            (folder / command / "weights").write_bytes(b"weights")
+        with ExitStack() as training:
+            if runs:
+                training.enter_context(lock_number(folder / "lock", COMMANDS.index("train-head"), wait=False))
+            shares.withdraw(workspace, first, "A. Weiss", "asked by letter")
+            assert (folder / "train-head").exists() == runs
+        ingest.resume(workspace)
+        assert {path.name for path in folder.iterdir() if path.is_dir()} == {"federate", "train-repr"}
+
+    def test_a_person_is_told_how_one_that_waits_is_taken_out(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.receive(workspace, world.bundle())
+        [share] = shares.list_shares(workspace)
+        with pytest.raises(RegistryError, match=r"it is received; .*ingest --resume.*shares reject"):
+            shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
 
     def test_nobody_elses(self, world: World) -> None:
         workspace = world.workspace()
@@ -187,10 +266,10 @@ class TestWithdrawal:
             ("north", {"manifest_sha256": "0" * 64}, RegistryError),
         ):
             with pytest.raises(error):
-                shares.carry_out(workspace, self.asked(world, payload, site, **changes))
+                carry_out(workspace, self.asked(world, payload, site, **changes))
         sites.revoke(workspace, "north", "key stolen")
         with pytest.raises(UnknownSignerError):
-            shares.carry_out(workspace, self.asked(world, payload))
+            carry_out(workspace, self.asked(world, payload))
         assert len(shares.accepted_shares(workspace)) == 1
 
     def test_the_record_says_which_releases_it_has_trained(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +293,7 @@ class TestWithdrawal:
         workspace = world.workspace()
         payload = world.share("north", 1, Sentences())
         ingest.ingest(workspace, world.seal(payload, "north"))
-        shares.carry_out(workspace, self.asked(world, payload))
+        carry_out(workspace, self.asked(world, payload))
         assert (
             ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences()), "north")).state
             == ShareState.ACCEPTED

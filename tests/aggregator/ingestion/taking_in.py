@@ -58,7 +58,8 @@ def receipt_agrees(workspace: Workspace, decision: Decision) -> None:
     receipt = read_receipt(decision.receipt, workspace.key().public_key)
     [share] = [one for one in shares.list_shares(workspace) if one.id == decision.share]
     assert (receipt.site, receipt.sequence, receipt.state.value) == (share.site, share.sequence, share.state.value)
-    assert (receipt.reason_code, receipt.manifest_sha256) == (share.reason_code, share.manifest or "")
+    code = "set-aside" if share.state == ShareState.QUARANTINED else share.reason_code
+    assert (receipt.reason_code, receipt.manifest_sha256) == (code, share.manifest or "")
     with workspace.registry().reading() as session:
         assert audit_log.verify(session, known=[receipt.log_head]) > 0
         [event] = [event for event in audit_log.events(session) if event.hash == receipt.log_head]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
@@ -14,10 +15,12 @@ from aggregator.enrolled import shares
 from aggregator.ingestion import ingest, overlap, verdict
 from aggregator.ingestion.overlap import describe_repetition, describe_row_frequency, describe_short_sentences
 from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST
+from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow
 from bench.exchange.world import Sentences, World
 from protocols.payload.sentence_block import SentenceBlock
+from protocols.share.receipt import read_receipt
 from tests.aggregator.ingestion.taking_in import receipt_agrees
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -58,15 +61,21 @@ def test_the_same_notes_in_another_order_under_another_number_are_set_aside(worl
     assert take(world, "north", 1, range(40)) == ACCEPTED
     assert take(world, "north", 2, range(40), seed=1) == ASIDE
     [_, second] = shares.list_shares(world.workspace())
-    assert second.reason == "40 of its 40 sentences of their own came before, 40 of them in share 1 of north"
+    assert (
+        second.reason
+        == "40 of its 40 sentences of their own came before from north itself, 40 of them in share 1 of north"
+    )
     # A person may say that they count all the same.
     shares.accept(world.workspace(), second, "A. Weiss", "looked at")
     assert len(shares.accepted_shares(world.workspace())) == 2
 
 
 def test_so_are_those_of_another_site(world: World) -> None:
-    assert take(world, "north", 1, range(40)) == ACCEPTED
-    assert take(world, "south", 1, range(40), seed=1) == ASIDE
+    assert take(world, "north", 1, range(80)) == ACCEPTED
+    assert take(world, "south", 1, range(80), seed=1) == ASIDE
+    [_, second] = shares.list_shares(world.workspace())
+    said = "80 of its 80 sentences of their own that are new from south came before from others, 80 of them in share 1 of north"
+    assert second.reason == said
 
 
 def test_half_is_allowed_and_more_is_not(small: World) -> None:
@@ -78,13 +87,13 @@ def test_half_is_allowed_and_more_is_not(small: World) -> None:
 def test_pieces_of_several_shares_count_together(small: World) -> None:
     for sequence in (1, 2, 3):
         assert take(small, "north", sequence, range(100 * sequence, 100 * sequence + 30)) == ACCEPTED
-    assert take(small, "south", 1, range(100, 112), range(200, 212), range(300, 312), range(20)) == ASIDE
+    assert take(small, "south", 1, range(100, 125), range(200, 225), range(300, 325), range(20)) == ASIDE
 
 
 def test_a_share_that_was_set_aside_is_known_again_too(small: World) -> None:
     take(small, "north", 1, range(40))
-    assert take(small, "north", 2, range(40), range(100, 125), seed=1) == ASIDE
-    assert take(small, "south", 1, range(100, 125), range(200, 220), seed=2) == ASIDE
+    assert take(small, "north", 2, range(40), range(100, 139), seed=1) == ASIDE
+    assert take(small, "north", 3, range(100, 139), range(200, 220), seed=2) == ASIDE
 
 
 @pytest.mark.parametrize("how", ["withdraw", "reject"])
@@ -128,7 +137,7 @@ class TestWhileOthersWrite:
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for sequence in (1, 2, 3):
-            take(world, "north", sequence, range(100 * sequence, 100 * sequence + 30))
+            take(world, "north", sequence, range(100 * sequence, 100 * sequence + 80))
         among, decide = overlap._among, verdict.decide
         read: list[bool] = []
         inside = [False]
@@ -144,24 +153,90 @@ class TestWhileOthersWrite:
 
         monkeypatch.setattr(overlap, "_among", looked)
         monkeypatch.setattr(ingest, "decide", decided)
-        assert take(world, "south", 1, range(100, 130), seed=1) == ASIDE
+        assert take(world, "south", 1, range(100, 180), seed=1) == ASIDE
         assert read == [False] * 3
 
     def test_attack_the_same_notes_at_the_same_time_count_once(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        self.between(monkeypatch, lambda: take(world, "south", 1, range(40), seed=1))
-        assert take(world, "north", 1, range(40)) == ASIDE
+        self.between(monkeypatch, lambda: take(world, "south", 1, range(80), seed=1))
+        assert take(world, "north", 1, range(80)) == ASIDE
         assert {one.site: one.state for one in shares.list_shares(world.workspace())} == {
             "north": ShareState.QUARANTINED,
             "south": ShareState.ACCEPTED,
         }
 
     def test_what_is_withdrawn_meanwhile_does_not_count(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        take(world, "south", 1, range(40), seed=1)
+        take(world, "south", 1, range(80), seed=1)
         [first] = shares.list_shares(world.workspace())
         self.between(monkeypatch, lambda: shares.withdraw(world.workspace(), first, "A. Weiss", "asked by letter"))
-        assert take(world, "north", 1, range(40)) == ACCEPTED
+        assert take(world, "north", 1, range(80)) == ACCEPTED
+
+
+class TestWhatOthersHold:
+    """What becomes of a share, and its receipt, must not say whether another hospital has a sentence."""
+
+    def test_attack_the_line_is_not_found_with_sentences_of_its_own(self, small: World) -> None:
+        """Half of it sent before, to the sentence, and one more that is guessed: right or wrong, the answer is the same."""
+        take(small, "south", 1, range(1000, 1080))
+        assert take(small, "north", 1, range(40)) == ACCEPTED
+        for sequence, guessed in ((2, 1000), (3, 2000)):
+            own = range(20) if sequence == 2 else range(20, 40)
+            new = range(100 * sequence, 100 * sequence + 19)
+            assert take(small, "north", sequence, own, new, range(guessed, guessed + 1)) == ACCEPTED
+
+    def test_attack_nor_with_those_of_others_that_it_knows(self, small: World) -> None:
+        """Fewer than can be told from chance do nothing, whatever else the share has."""
+        take(small, "south", 1, range(1000, 1080))
+        assert take(small, "north", 1, range(1000, 1040)) == ACCEPTED
+
+    def test_what_a_site_has_sent_itself_counts_for_no_other(self, small: World) -> None:
+        take(small, "north", 1, range(1000, 1060))
+        take(small, "south", 1, range(1000, 1040))
+        assert take(small, "south", 2, range(1000, 1060), range(2000, 2040), seed=1) == ACCEPTED
+
+    def test_a_line_hangs_on_secret_site_and_every_sentence_and_lies_evenly(self) -> None:
+        digests = [np.arange(1, count, dtype=DIGEST_TYPE).tobytes() for count in range(2, 402)]
+        lines = [overlap.draw_line(b"k" * 32, "north", one) for one in digests]
+        assert lines == [overlap.draw_line(b"k" * 32, "north", one) for one in digests]
+        assert len({*lines, *(overlap.draw_line(b"k" * 32, "south", one) for one in digests)}) == 800
+        assert overlap.draw_line(b"l" * 32, "north", digests[0]) != lines[0]
+        assert 1 <= min(lines) < 1.01
+        assert 1.49 < max(lines) < 1.5
+        assert np.mean(lines) == pytest.approx(1.25, abs=0.03)
+
+    @pytest.mark.parametrize("rest", [70, 80, 400])
+    def test_one_sentence_hardly_moves_the_answer(self, rest: int, small: World) -> None:
+        """Of shares that have as many of others' the answers differ; one more changes few of them."""
+        take(small, "south", 1, range(20))
+        lines = [overlap.draw_line(b"k" * 32, "north", number.to_bytes(8, "little")) for number in range(1000)]
+        with small.workspace().registry().reading() as session:
+
+            def aside(count: int) -> int:
+                compared = overlap.Compared(rest, {1: (1 << count) - 1})
+                return sum(overlap.describe_overlap(session, compared, "north", line) is not None for line in lines)
+
+            asides = [aside(count) for count in range(rest + 1)]
+        assert (asides[39], asides[-1]) == (0, 1000)
+        assert max(np.diff(asides)) < 80
+
+    def test_the_receipt_of_a_share_that_waits_names_no_doubt(self, small: World) -> None:
+        """Nor can it be found by trying out which entry of the log has the hash that the receipt names."""
+        take(small, "north", 1, range(80))
+        for site, sequence, numbers in (("south", 1, range(80)), ("north", 2, range(20))):
+            times = 1 if site == "south" else 4
+            payload = small.share(site, sequence, Known(1, numbers=tuple(numbers) * times))
+            decision = ingest.ingest(small.workspace(), small.seal(payload, site, f"{site}.share"))
+            assert decision.state == ShareState.QUARANTINED
+            receipt = read_receipt(decision.receipt, small.workspace().key().public_key)
+            assert receipt.reason_code == "set-aside"
+        with small.workspace().registry().reading() as session:
+            salts = [
+                json.loads(one.details)["salt"]
+                for one in audit_log.events(session)
+                if one.action == "share-quarantined"
+            ]
+        assert len(set(salts[-2:])) == 2
 
 
 @pytest.mark.parametrize("sentences", range(1, 60))

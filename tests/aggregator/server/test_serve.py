@@ -18,18 +18,21 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp
 
-from aggregator.ingestion.ingest import ingest, resume
+from aggregator.enrolled.sites import today
+from aggregator.errors import RequestError
+from aggregator.ingestion.ingest import ingest, receive, resume
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import ServeOptions, serve, setup, work
 from aggregator.workspace import Workspace, create
 from bench.exchange.certificates import Certificates, make_certificates
-from bench.exchange.world import World, build, invented_terms
+from bench.exchange.world import Sentences, World, build, invented_terms
 from foundation.errors import StorageError
 from protocols.http.messages import UploadRequest
 from protocols.keys.rotation import Rotation, read_acceptance
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
+from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
 from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, UnreachableError
@@ -254,6 +257,22 @@ def test_a_damaged_key_of_the_provider_is_told_to_no_site(joined: Joined) -> Non
     with joined.transport() as transport, pytest.raises(UnreachableError, match="can't do it now") as caught:
         transport.once("POST", "/v1/withdrawals", body)
     assert key.name not in str(caught.value)
+
+
+def test_a_withdrawal_of_a_share_that_waits_is_kept_until_it_is_decided(tmp_path: Path) -> None:
+    """The site is told to ask again; whether it does or not, the share never counts."""
+    with invented_terms(sandbox=False):
+        world = build(tmp_path / "world")
+        workspace, payload = world.workspace(), world.share("north", 1, Sentences())
+        receive(workspace, world.seal(payload, "north"))
+        manifest = read_manifest(payload).sha256
+        asked = Withdrawal("north", 1, manifest, today(), "").to_bytes(world.keys["north"])
+        done = work(workspace, lambda path: ingest(workspace, path), lambda: resume(workspace))
+        with pytest.raises(RequestError, match="never count") as raised:
+            done.withdraw("north", asked)
+        assert raised.value.status == 503
+        assert [one.state for one in resume(workspace)] == ["withdrawn"]
+        assert read_receipt(done.withdraw("north", asked), workspace.key().public_key).state == "withdrawn"
 
 
 def test_a_withdrawal_of_a_share_that_never_came_is_told_to_its_site(joined: Joined) -> None:

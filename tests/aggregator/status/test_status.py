@@ -17,10 +17,11 @@ import pytest
 from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import Alarm, raise_alarm
 from aggregator.enrolled.reserved import Reserved
-from aggregator.enrolled.shares import Share
+from aggregator.enrolled.shares import Share, accepted_shares, withdraw
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
 from aggregator.objects import FolderStore
+from aggregator.publishing.head_record import RECORD
 from aggregator.refreshing.kept import KeptRound, TakenFile
 from aggregator.registry.states import AlarmKind, KeyState, ShareState, UploadState
 from aggregator.registry.tables import ShareRow, UploadRow
@@ -97,6 +98,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
         (standing(hospital("moor"), reserving={"moor": RESERVED}), "reserved", "reserve 48.0 GiB, more than its part"),
+        (standing(withdrawn_in_head=("share 3 of moor",)), "head", "was trained with share 3 of moor, withdrawn since"),
         (standing(lacks_overlap_key=True), "overlap-key", "`keys/overlap.key` is missing"),
         (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
         (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
@@ -437,3 +439,15 @@ def test_the_result_comes_before_a_hook_that_fails(loop: Loop, program: Callable
     ended = provider("status", "--json", *at)
     refused(ended, 27, "code 3")
     assert len(json.loads(ended.stdout)["alerts"]) == 1
+
+
+def test_a_head_that_a_withdrawn_share_has_trained_is_told(loop: Loop) -> None:
+    opened = workspaces.open_workspace(loop.provider)
+    first, second = accepted_shares(opened)
+    pooled = [{"site": one.site, "sequence": one.sequence, "payload": one.digest} for one in (first, second)]
+    opened.head.mkdir(exist_ok=True)
+    (opened.head / RECORD).write_text(json.dumps({"representer": "", "shares": pooled}))
+    assert read_standing(opened, datetime.datetime.now(datetime.UTC)).withdrawn_in_head == ()
+    withdraw(opened, first, "A. Weiss", "asked by letter")
+    told = read_standing(opened, datetime.datetime.now(datetime.UTC)).withdrawn_in_head
+    assert told == (f"share {first.sequence} of {first.site}",)
