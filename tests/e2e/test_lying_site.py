@@ -171,8 +171,8 @@ def test_attack_the_same_notes_count_twice(liar: Liar) -> None:
     again = liar.send(liar.encode(notes[::-1], "again"))
     # What others have counts from 60 sentences on, whatever is drawn.
     many = long_notes(48, 6)
-    assert liar.send(liar.encode(many, "many")).state == "accepted"
-    passed_on = liar.send(liar.encode(many, "passed-on", "south"), "south")
+    assert liar.send(liar.encode(many, "many", "south"), "south").state == "accepted"
+    passed_on = liar.send(liar.encode(many, "passed-on"))
     mixed = liar.send(liar.encode(notes[:7] + long_notes(5, 3), "mixed"))
     for decision in (turned, again, passed_on, mixed):
         assert (decision.state, decision.reason_code) == ("quarantined", "overlap")

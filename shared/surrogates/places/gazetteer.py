@@ -199,6 +199,7 @@ def _features(places: Sequence[Place], settings: PlaceSettings) -> list[tuple[in
     for name in names:
         values = [place.features.get(name, 0.0) for place in places]
         least, most = min(values), max(values)
-        units = settings.feature_units.get(name, FEATURE_UNITS) * STEPS / ((most - least) or 1)
-        columns.append([round((value - least) * units) for value in values])
+        units, spread = settings.feature_units.get(name, FEATURE_UNITS) * STEPS, (most - least) or 1
+        # In this order: over a spread that is nearly nothing units are infinite.
+        columns.append([round((value - least) / spread * units) for value in values])
     return [tuple(column[number] for column in columns) for number in range(len(places))]

@@ -11,6 +11,7 @@ import pytest
 
 from aggregator.dashboard.jobs import child
 from aggregator.dashboard.jobs.job import Job, JobKind
+from aggregator.enrolled.shares import BY_SITE
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import releases
 from aggregator.publishing.head_record import head_digest
@@ -214,7 +215,8 @@ def test_what_a_withdrawal_excuses_is_said_to_pass(approving: Approving) -> None
     text = shown(approving.desk.signed_in("approver").ask("release", notes=""))
     assert "so the gate will refuse it" in text
     with approving.workspace.registry().transaction() as session:
-        session.get_one(ShareRow, 2).state = ShareState.WITHDRAWN
+        withdrawn = session.get_one(ShareRow, 2)
+        withdrawn.state, withdrawn.reason_code = ShareState.WITHDRAWN, BY_SITE
     text = shown(approving.desk.signed_in("approver").ask("release", notes=""))
     assert "recall of DATE 0.800 against 0.900 of release 1" in text
     assert "It passes all the same, after a withdrawal" in text

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
@@ -62,6 +62,7 @@ def replaced(text: str, category: str, language: str) -> str:
 
 
 @given(st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180), st.floats(0, 1e6)), min_size=2, max_size=5))
+@example([(0.0, 0.0, 0.0), (0.0, 0.0, 1.1125369292536007e-308)])
 def test_distances_are_a_metric_without_rounding(points: list[tuple[float, float, float]]) -> None:
     places = tuple(
         Place(f"p{at}", latitude, longitude, features={"f": f}) for at, (latitude, longitude, f) in enumerate(points)
