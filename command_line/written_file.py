@@ -26,7 +26,7 @@ class WrittenFile(click.Path):
         assert isinstance(path, Path)
         if path.exists() and not self._may_replace(path):
             self.fail(
-                f"expected a new file or {self._what} to replace, found another file; choose another name", param, ctx
+                f"expected a new file or {self._what} to replace, found another file; choose another name.", param, ctx
             )
         return path
 

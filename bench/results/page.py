@@ -126,4 +126,5 @@ def _answer(topic: str, entries: Sequence[Entry]) -> list[str]:
             else "one missed, first in the table"
         )
         said.append(f"{len(wanted) - missed} of {len(wanted)} asked figures are reached; {rest}.")
-    return [" ".join(said)]
+    # A paragraph each: what an answer holds under is read before the next begins.
+    return ["\n\n".join(said)]
