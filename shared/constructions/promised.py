@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from foundation.reading import regular_size
 from shared.anonymity.public_lists import PublicList, on_public_lists
+from shared.embeddings.generalised import PUBLIC
 
 _FINEST = 2.0**-24
 """Between two numbers of float16, at the least."""
@@ -30,7 +31,7 @@ class Recomputed:
     Args:
         procedures: those of the registry that make such a construction.
         replaces_phi: whether labelled PHI is replaced by public surrogates before anything is computed.
-        cluster_size: smallest number of hidden words that are shown alike, bit for bit. A word that is called public and that
+        cluster_size: smallest number of hidden words that are shown alike, bit for bit and by one code. A word that is called public and that
             no list holds counts as hidden: a cluster of one. None where the construction has no clusters.
         unlisted_public_words: how many such words there are.
         hides_casing: whether casing and punctuation of labelled PHI do not travel.
@@ -102,24 +103,26 @@ class Clusters:
 
 
 def count_clusters(
-    words: Sequence[str], vectors: NDArray[np.float32], public: NDArray[np.bool_], lists: Sequence[PublicList]
+    words: Sequence[str], vectors: NDArray[np.float32], classes: NDArray[np.int32], lists: Sequence[PublicList]
 ) -> Clusters:
     """How many hidden words are alike in the vocabulary, whatever it says of itself.
 
     Words are alike if their vectors are, bit for bit: what a representer makes of equal vectors is equal, and vectors that only
-    become equal where it rounds would be told apart wherever it rounds otherwise. A public word hides no other.
+    become equal where it rounds would be told apart wherever it rounds otherwise. And if their clusters have one number, for a
+    share of codes holds the number, whatever vector stands behind it. A public word hides no other.
 
     Args:
         words: of the vocabulary.
         vectors: as they are looked up, float32 `[words, dim]`.
-        public: as the release says, bool `[words]`.
-        lists: that say so too.
+        classes: as the release says, int32 `[words]`: the cluster, or PUBLIC.
+        lists: of public words, which say so too.
     """
-    called = np.flatnonzero(public)
+    called = np.flatnonzero(classes == PUBLIC)
     unlisted = int((~on_public_lists([words[row] for row in called.tolist()], lists)).sum())
     if unlisted:
         return Clusters(1, unlisted)
-    sizes = Counter(vectors[row].tobytes() for row in np.flatnonzero(~public).tolist())
+    hidden = np.flatnonzero(classes != PUBLIC).tolist()
+    sizes = Counter((int(classes[row]), vectors[row].tobytes()) for row in hidden)
     return Clusters(min(sizes.values(), default=None), 0)
 
 

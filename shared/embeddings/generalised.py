@@ -191,6 +191,7 @@ class GeneralisedVectors(FoldedVectors):
         if not len(present) or present[-1] != len(present) - 1:
             raise EmbeddingError("expected clusters numbered from 0 on, each with a word; fetch the release again")
         hidden = classes >= 0
+        # Two clusters may be equal: honest ones are where more words than one holds have no vector of their own.
         if not np.array_equal(self.matrix[hidden], self.centres[classes[hidden]]):
             raise EmbeddingError("expected equal vectors within a cluster, got others; fetch the release again")
 

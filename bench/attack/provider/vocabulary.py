@@ -125,6 +125,16 @@ def make_one_cluster_a_word_too_small(draft: Draft) -> None:
     replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
 
 
+def number_words_apart(draft: Draft) -> None:
+    """Every hidden word has the vector of all others, and a cluster by itself: its code is its own."""
+    vectors = draft.construction.vectors
+    hidden = vectors.classes >= 0
+    classes, matrix = vectors.classes.copy(), vectors.matrix.copy()
+    classes[hidden], matrix[hidden] = np.arange(hidden.sum()), _own_vectors(1, vectors.dim)
+    made = GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords)
+    replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
+
+
 def _renumbered(classes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Clusters from 0 on, each with a word."""
     found = classes.copy()
@@ -269,6 +279,7 @@ LIES: Mapping[str, Lie] = {
     "no bank, and the record says `surrogates`": forged(claim_a_bank_that_is_missing),
     "a cluster of one word": forged(give_one_word_a_cluster),
     "a cluster of 99 words": forged(make_one_cluster_a_word_too_small),
+    "clusters of one word, all with one vector": forged(number_words_apart),
     "one bit of one float16 number of one word of a cluster": forged(_in_matrix(_flip_lowest_bit)),
     "one bit of one float32 number of one word of a cluster": forged(_in_matrix(_flip_lowest_bit_of_single)),
     "a zero of another sign in one word of a cluster": forged(_in_matrix(_turn_a_zero)),

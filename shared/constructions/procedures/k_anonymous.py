@@ -65,7 +65,7 @@ class Clustered(Construction):
     def count_clusters(self, lists: Sequence[PublicList]) -> Clusters:
         """See Construction."""
         words = self.vectors.words
-        return count_clusters(words, self.vectors.rows(words), self.vectors.classes == PUBLIC, lists)
+        return count_clusters(words, self.vectors.rows(words), self.vectors.classes, lists)
 
     def promises(self) -> dict[str, float]:
         """The size of the smallest cluster."""

@@ -19,10 +19,12 @@ from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRec
 from shared.constructions.promised import Narrowed, Recomputed
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors
+from shared.embeddings.members import MemberVectors, Narrowing
 from shared.embeddings.vectors import unit_rows
 from shared.errors import EmbeddingError
 from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences.tokenised import TokenisedSentences
 from tests import constructions
 from tests.shared.embeddings.made import table
 
@@ -131,6 +133,33 @@ class TestLies:
         lying = vectors(HONEST, {4: signed})
         assert lying.k == 3
         assert constructions.k_anonymous(lying, SCHEME).recompute(LISTS).cluster_size == 1
+
+    @pytest.mark.parametrize("size", [1, 2, 3])
+    def test_equal_vectors_under_numbers_of_their_own(self, size: int) -> None:
+        """A share of codes holds the number of the cluster, so that equal vectors hide nothing."""
+        one = vectors(HONEST).matrix[3]
+        own = [PUBLIC] * 3 + [place // size for place in range(HIDDEN)]
+        lying = constructions.members(vectors(own, dict.fromkeys(range(3, len(WORDS)), one)))
+        for made in (
+            constructions.k_anonymous(lying, SCHEME),
+            constructions.surrogates(lying, SCHEME, BANK),
+            constructions.noisy_surrogates(lying, SCHEME, BANK, RepresenterConfig(DIM, dim=4, hidden=3)),
+        ):
+            told = made.codes(TokenisedSentences.single_words(WORDS[3:]))
+            assert len(set(told.tolist())) == HIDDEN // size
+            assert made.recompute(LISTS).cluster_size == size == made.promises()["cluster_size"]
+
+    def test_public_words_in_groups_of_their_own(self) -> None:
+        """The code of a group is its number, too: equal vectors make it no larger."""
+        public = vectors([PUBLIC] * 7 + [0] * 2)
+        same = np.tile(public.matrix[:1], (7, 1))
+        shown = vectors([PUBLIC] * 7 + [0] * 2, dict(enumerate(same)))
+        groups = np.array([0, 1, 1, 2, 2, 2, 2, -1, -1], dtype=np.int32)
+        common = np.array([False, *[True] * 2, *[False] * 6])
+        made = constructions.k_anonymous(
+            MemberVectors(shown, shown.matrix[7:].copy(), Narrowing(groups, common, 3)), SCHEME
+        )
+        assert made.recompute(LISTS).narrowed == Narrowed(2, 3, 1)
 
     def test_clusters_closer_than_rounding_are_still_two(self) -> None:
         near = vectors(HONEST).matrix[3] * np.float32(1 + 1e-6)
