@@ -100,10 +100,32 @@ class Coded(NarrowedVocabulary, KAnonymous):
         return RaggedSentences(self.code_rows(codes)[line], shown.casing, shown.tags, shown.lengths)
 
     def code_rows(self, codes: Codes) -> NDArray[np.float16]:
-        """A row for each of some codes, float16 `[codes, representation]`: the same for the same code and another for another."""
+        """A row for each of some codes, float16 `[codes, representation]`: the same for the same code and another for another.
+
+        Where the representer has one row for two codes, as of too few dimensions or of equal centres, the bytes of the code stand
+        behind it: attacks and measurements look at rows, and a share holds the code.
+        """
+        rows = self._projected(codes)
+        if self._rows_tell_codes:
+            return rows
+        told = codes.astype("<u4").view(np.uint8).reshape(-1, 4) / 256
+        return np.concatenate([rows, told.astype(np.float16)], axis=1)
+
+    def _projected(self, codes: Codes) -> NDArray[np.float16]:
         shown = self.representer.end_to_end_noise_free(torch.from_numpy(self.vectors_of(codes)), torch.ones(0))
         rows: NDArray[np.float16] = shown.half().numpy()
         return rows
+
+    @cached_property
+    def _rows_tell_codes(self) -> bool:
+        """Whether the representer has a row of its own for every code that a share can hold."""
+        codes = np.flatnonzero(self.code_places().places != NOWHERE).astype(np.uint32)
+        return len({row.tobytes() for row in self._projected(codes)}) == len(codes)
+
+    def shown(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """See KAnonymous: what is shown of words where nothing is narrowed, as near labelled PHI."""
+        near = self.codes(chunk.with_tags(np.ones_like(chunk.tags)))
+        return RaggedSentences(self.code_rows(near), casing_classes(chunk.words), chunk.tags, chunk.lengths)
 
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """See Construction: the words themselves beside the centres of their clusters."""

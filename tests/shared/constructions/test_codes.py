@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,17 +14,21 @@ import torch
 from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.shipped_lists import lists_of
 from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.construction import Trials, WordChanges
 from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.procedures.narrowed import near_phi
 from shared.constructions.registry import load_construction
 from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE
 from shared.embeddings.files.artefact import load_vectors, save_vectors
-from shared.embeddings.generalised import fold_casing, generalise
+from shared.embeddings.generalised import GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.members import CANDIDATES, MemberVectors, Narrowing, keep_members
 from shared.errors import EmbeddingError
 from shared.labels import LabelScheme
+from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import PrivateNoise
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.privacy.noninterference import find_interfering
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -160,6 +164,69 @@ class TestWhatIsTold:
         for one in range(len(codes)):
             for other in range(len(codes)):
                 assert (rows[one].tobytes() == rows[other].tobytes()) == (codes[one] == codes[other])
+
+
+def equal_centres() -> MemberVectors:
+    """All hidden words have one vector, whatever their cluster."""
+    made = vectors()
+    hidden, matrix = made.classes >= 0, made.matrix.copy()
+    matrix[hidden] = matrix[hidden][0]
+    shown = GeneralisedVectors(made.words, matrix, made.flags, made.classes, made.subwords)
+    return MemberVectors(shown, made.hidden.copy(), made.narrowing)
+
+
+def flat(dim: int) -> TokenLocal:
+    """Too few dimensions to tell anything: the one that is left is 0."""
+    made = TokenLocal(TokenLocalConfig(dim, 1)).eval()
+    made.projection.data.zero_()
+    return made
+
+
+@dataclass(frozen=True)
+class Forgetful(CodedSurrogates):
+    """Shares the codes of the words as they are."""
+
+    def rehearse_codes(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> CodedSentences:
+        return CodedSentences(self.codes(chunk), np.zeros_like(chunk.tags), chunk.tags, chunk.lengths)
+
+
+class TestCodesThatARepresenterDoesNotTellApart:
+    """A share holds the codes, so whoever attacks or measures must see them."""
+
+    VOCABULARY = equal_centres()
+    OF_ONE_ROW = (
+        (VOCABULARY, constructions.unchanged(VOCABULARY.dim)),
+        (vectors(), flat(VOCABULARY.dim)),
+    )
+    each = pytest.mark.parametrize(("words", "representer"), OF_ONE_ROW, ids=["equal centres", "one row for all"])
+
+    @each
+    def test_rows_are_as_many_as_codes(self, words: MemberVectors, representer: TokenLocal) -> None:
+        made = Coded(words, representer, SCHEME)
+        every = np.flatnonzero(made.code_places().places != NOWHERE).astype(np.uint32)
+        assert len(np.unique(made._projected(every).view(np.uint16), axis=0)) < len(every)
+        assert len(np.unique(made.code_rows(every).view(np.uint16), axis=0)) == len(every)
+        # Whoever asks for some gets the rows of all.
+        assert (made.code_rows(every)[5:7] == made.code_rows(every[5:7])).all()
+
+    @each
+    def test_whoever_tells_two_words_sees_them(self, words: MemberVectors, representer: TokenLocal) -> None:
+        made = Coded(words, representer, SCHEME)
+        twin = next(
+            one for one in NAMES[1:] if one != "larkspur" and np.ptp(made.vectors.cluster([one, "larkspur"])) == 0
+        )
+        apart = next(one for one in NAMES if np.ptp(made.vectors.cluster([one, "larkspur"])))
+        changes = WordChanges(np.ones(3, np.int64), np.arange(3), [twin, apart, "rash"], np.ones(3, np.bool_))
+        found = made.divergences(CHUNK, changes, Trials(1, torch.Generator(), 0))
+        assert found.tolist() == [[0.0, np.inf, np.inf]]
+
+    @each
+    def test_a_hospital_sees_a_word_that_comes_through(self, words: MemberVectors, representer: TokenLocal) -> None:
+        honest = CodedSurrogates(words, representer, SCHEME, BANK)
+        leaking = Forgetful(words, representer, SCHEME, BANK)
+        tries = [np.random.default_rng(seed) for seed in range(5)]
+        assert not any(find_interfering(honest, CHUNK, one).any() for one in tries)
+        assert any(find_interfering(leaking, CHUNK, one).any() for one in tries)
 
 
 class TestWhatAHeadGets:
