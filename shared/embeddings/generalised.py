@@ -58,6 +58,12 @@ class FoldedVectors(WordVectors):
         if any(word != word.lower() for word in self.words):
             raise EmbeddingError("expected words in lower case, got others; make the vocabulary again")
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides a vector, in hex."""
+        # What columns are flags decides the vector of a number that the vocabulary lacks.
+        return hashlib.sha256(f"{super().digest} {self.flags}".encode("ascii")).hexdigest()
+
     def spell(self, words: Sequence[str]) -> list[str]:
         """The words in lower case: no other spelling is known."""
         return [word.lower() for word in words]

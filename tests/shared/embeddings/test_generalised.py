@@ -202,6 +202,18 @@ def test_the_largest_share_survives_the_disk_and_older_releases_have_none(tmp_pa
             load_vectors(tmp_path)
 
 
+def test_the_digest_knows_which_columns_are_flags() -> None:
+    """They decide what an unknown number looks like, and noise that is kept must not be used for it again."""
+    one = lower(names(8), dim=12)
+    other = FoldedVectors(one.words, one.matrix, one.flags + 3, one.subwords)
+    assert (one.rows(["73154"]) != other.rows(["73154"])).any()
+    assert one.digest != other.digest
+    shown = generalise(one, mask(8, {0, 1}), 2)
+    again = GeneralisedVectors(shown.words, shown.matrix, shown.flags + 3, shown.classes, shown.subwords)
+    assert shown.digest != again.digest
+    assert one.digest not in {shown.digest, WordVectors(one.words, one.matrix, one.subwords).digest}
+
+
 def test_the_digest_knows_the_clusters() -> None:
     base = lower(names(40))
     one, other = (generalise(base, mask(40, public), 6) for public in (set(), {0}))
