@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import Batch
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
@@ -32,6 +32,7 @@ class GradientMedian(Defence):
 
         Raises:
             ConfigurationError: several processes train together: which gradient is in the middle can't be told from sums.
+            TrainingError: no site has a sentence that trains, or the loss is not finite any more.
         """
         if material.part is not None:
             raise ConfigurationError(
@@ -47,34 +48,39 @@ class GradientMedian(Defence):
 
 def _learn(head: Tagger, material: PoolMaterial, sentences: int) -> None:
     config = material.config
-    each = max(1, config.batch // len(material.payloads))
-    steps = max(config.epochs * -(-sentences // config.batch), config.least_steps)
+    # The rate makes passes short, and a site's follow each other without end: it has its voice at every step.
+    alone = [replace(material, payloads={site: paths}, rate=1.0) for site, paths in material.payloads.items()]
+    voices = [(config.seed + number, site) for number, site in enumerate(alone) if _trains(site)]
+    each = max(1, config.batch // max(len(voices), 1))
+    steps = max(config.epochs * -(-sentences // config.batch), config.least_steps, 1)
     loop = TrainingLoop("tagger", steps, material.progress)
     descent = Descent.nadam(head.parameters(), config.learning_rate, config.clip)
     descent.fall_late(config.decay, steps)
-    sites = [
-        _endless(replace(material, payloads={site: paths}), each, config.seed + number)
-        for number, (site, paths) in enumerate(material.payloads.items())
-    ]
+    sites = [_endless(site, each, seed) for seed, site in voices]
 
     def step(batches: Sequence[Batch]) -> None:
-        gradients = [torch.autograd.grad(head.loss(batch).mean(), descent.parameters) for batch in batches]
+        losses = [head.loss(batch).mean() for batch in batches]
+        gradients = [torch.autograd.grad(loss, descent.parameters) for loss in losses]
         for parameter, *found in zip(descent.parameters, *gradients, strict=True):
             parameter.grad = torch.stack(found).median(0).values if len(found) > 2 else torch.stack(found).mean(0)
-        torch.nn.utils.clip_grad_norm_(descent.parameters, descent.clip)
-        descent.optimizer.step()
+        loop.follow(float(torch.stack(losses).detach().mean()), descent)
         descent.lower_rate()
 
-    for _ in loop.passes("tagger", 1, lambda: islice(zip(*sites, strict=False), steps), step):
+    for _ in loop.passes("tagger", 1, lambda: islice(zip(*sites, strict=True), steps), step):
         pass
+    if loop.done < steps:
+        raise TrainingError(f"--defence median: expected {steps} steps, got {loop.done}; check the pool")
+
+
+def _trains(site: PoolMaterial) -> bool:
+    """Whether any sentence of a site can train."""
+    with site.pool() as pool:
+        return pool.sentences > 0
 
 
 def _endless(material: PoolMaterial, size: int, seed: int) -> Iterator[Batch]:
-    """Batches of one site, pass after pass."""
+    """Batches of one site, pass after pass; it has a sentence."""
     generator = np.random.default_rng(seed)
     while True:
         with material.pool() as pool:
-            empty = pool.sentences == 0
             yield from pool.batches(size, generator)
-        if empty:
-            return

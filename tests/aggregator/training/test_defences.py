@@ -9,20 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from aggregator.training.defences.defence import Defended
+from aggregator.training.defences.defence import Defended, PoolMaterial
+from aggregator.training.defences.gradient_median import GradientMedian
 from aggregator.training.defences.loss_trimming import SHARE
 from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defence
 from aggregator.training.defences.row_majority import RowMajority
 from aggregator.training.defences.site_cap import SiteCap, site_rates
 from aggregator.training.defences.together import intersect
 from aggregator.training.pool import PUBLIC, Pool, Taken, read_blocks
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import SentenceSource
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig
-from tests.aggregator.training.pools import LIAR, SITES, cue_lies, material, mentions, write_pool
+from tests.aggregator.training.pools import DIM, LIAR, SITES, block, cue_lies, honest, material, mentions, write_pool
+from tests.protocols.payload.blocks import write_payload
 
 Train = Callable[[str, int], Defended]
 each_defence = pytest.mark.parametrize("name", DEFENCES)
@@ -155,3 +158,43 @@ def test_two_selections_take_what_both_take() -> None:
     assert both.kept[0].tolist() == [True, False]
     assert both.unknown[0].tolist() == [False, True, False]
     assert both.rate == 0.5
+
+
+def of_one(folder: Path) -> Path:
+    """The payload of a hospital that shares one sentence."""
+    return write_payload(folder / "one.parquet", [block(honest(np.random.default_rng(9), 1))], dim=DIM)
+
+
+class TestMedian:
+    """Every site has one voice at every step, however small it is."""
+
+    def steps(self, asked: PoolMaterial) -> int:
+        taken: list[int] = []
+        GradientMedian().train(replace(asked, progress=lambda _, done, __: taken.append(done)))
+        return len(taken)
+
+    @pytest.mark.parametrize("rate", [1.0, 0.3])
+    def test_a_hospital_of_one_sentence_does_not_end_the_training(self, rate: float, tmp_path: Path) -> None:
+        large = replace(material(write_pool(tmp_path, count=20), epochs=2), rate=rate)
+        small = replace(large, payloads={**large.payloads, "elm": (of_one(tmp_path),)})
+        assert self.steps(small) >= self.steps(large) > 1
+
+    def test_a_hospital_that_has_nothing_to_train_on_has_no_voice(self, tmp_path: Path) -> None:
+        # Of one sentence none is held out.
+        large = material(write_pool(tmp_path, count=40), epochs=1, held_out=True)
+        heads = [
+            GradientMedian().train(replace(large, payloads=payloads)).head.state_dict()
+            for payloads in (large.payloads, {**large.payloads, "elm": (of_one(tmp_path),)})
+        ]
+        assert all(torch.equal(value, heads[1][name]) for name, value in heads[0].items())
+
+    def test_a_pool_without_a_sentence_trains_nothing(self, tmp_path: Path) -> None:
+        with pytest.raises(TrainingError, match="expected 1 steps, got 0"):
+            GradientMedian().train(material({"elm": (of_one(tmp_path),)}, held_out=True))
+
+
+@each_defence
+def test_a_loss_that_is_no_number_ends_the_training(name: str, tmp_path: Path) -> None:
+    asked = material(write_pool(tmp_path, count=20))
+    with pytest.raises(TrainingError, match="the loss is not finite"):
+        find_defence(name).train(replace(asked, config=replace(asked.config, learning_rate=1e38)))
