@@ -321,7 +321,8 @@ def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
         ):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
-        if not all(words and all(words) for words in lists):
+        # One word of letters each, as every list of names is read: nobody looks for a file number or a full name among them.
+        if not all(words and all(map(str.isalpha, words)) for words in lists):
             raise ValueError
         return SurrogateBank(
             spans,

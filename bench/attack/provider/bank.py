@@ -40,6 +40,13 @@ def _planted(wanted: Callable[[str], bool], where: str = "spans") -> Forgery:
     return apply
 
 
+def _in_a_list(draft: Draft) -> None:
+    """A full name of the hospital's next notes among the words that may stand for another."""
+    bank = draft.read(BANK)
+    bank["lists"].append([" ".join(_own(draft, _is_name))])
+    draft.write(BANK, bank)
+
+
 def _in_capitals(draft: Draft) -> None:
     bank = draft.read(BANK)
     bank["spans"].append([0, *(word.upper() for word in _own(draft, _is_name))])
@@ -88,6 +95,7 @@ LIES: Mapping[str, Lie] = {
     "a bank with a full name of the hospital's own notes": forged(_planted(_is_name)),
     "a bank with such a name in capitals": forged(_in_capitals),
     "a bank with such a name among its later pieces": forged(_planted(_is_name, "later")),
+    "a bank with such a name in a list of single words": forged(_in_a_list),
     "an empty bank": forged(changed_bank(_empty)),
     "a bank of punctuation": forged(changed_bank(_of_punctuation)),
     "a bank with a category that there is not": forged(changed_bank(_of_no_category)),

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.anonymity.names import default_names, read_names
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.errors import ModelError, TrainingError
 from shared.labels import HIDDEN_TAG, LabelScheme
@@ -200,6 +201,18 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
         assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
 
 
+def test_lists_of_names_as_they_are_read_come_back(tmp_path: Path) -> None:
+    """Hyphens, apostrophes and accents that are characters of their own: a list holds the words that a note would have."""
+    (tmp_path / "names.csv").write_text(
+        "O\u2019Neill\nGarci\u0301a-Pérez,12\nÅström\nMRN-73154\nŁucja Šimić\n", encoding="utf-8"
+    )
+    names = read_names(tmp_path / "names.csv")
+    assert names == ("Neill", "García", "Pérez", "Åström", "MRN", "Łucja", "Šimić")
+    lists = (names, *default_names("meddocan"), *default_names("i2b2_2014"))
+    save_bank(SurrogateBank(BANK.spans, lists), tmp_path)
+    assert load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR"))).lists == lists
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -214,6 +227,9 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
         '{"format": "deid-commons surrogates 1", "spans": [[0]], "lists": []}',
         '{"format": "deid-commons surrogates 1", "spans": [[0, ""]], "lists": []}',
         '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [[]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", ""]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", "73154201"]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", "Ada Quillfeather"]]}',
     ],
 )
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
