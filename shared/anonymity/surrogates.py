@@ -61,6 +61,8 @@ _NO_LENGTHS = (1,)
 _CUT = ("",)
 # An attack asks for the same spans again and again.
 _MEMORY_SPANS = 1 << 14
+# Of a span that is remembered.
+_MEMORY_CHARACTERS = 256
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -203,9 +205,11 @@ class SurrogateBank:
         key = category, tuple(words)
         found = self._patterns.get(key)
         if found is None:
-            if len(self._patterns) >= _MEMORY_SPANS:
-                self._patterns.clear()
-            found = self._patterns[key] = self._pattern_of(category, words)
+            found = self._pattern_of(category, words)
+            if sum(map(len, words)) <= _MEMORY_CHARACTERS:
+                if len(self._patterns) >= _MEMORY_SPANS:
+                    self._patterns.clear()
+                self._patterns[key] = found
         return found
 
     def _pattern_of(self, category: int, words: Sequence[str]) -> Pattern:

@@ -21,6 +21,9 @@ END_OF_SENTENCE = "</s>"
 # Longer "words" are base64 and the like; the bound keeps memory flat whatever a note holds.
 MAX_CHARACTERS = 1024
 
+# Usual is 6. With the bound on words it keeps their n-grams few, whatever a release asks for.
+LONGEST_NGRAM = 32
+
 _FNV_OFFSET = np.uint32(2166136261)
 _FNV_PRIME = np.uint32(16777619)
 
@@ -34,7 +37,7 @@ class Subwords:
 
     Args:
         minn: characters of the shortest n-gram, at least 1.
-        maxn: characters of the longest n-gram.
+        maxn: characters of the longest n-gram, at most LONGEST_NGRAM.
         buckets: float32 `[buckets, dim]`, one row a hash bucket.
     """
 

@@ -19,7 +19,7 @@ from typing import IO
 import numpy as np
 
 from foundation.errors import StorageError
-from shared.embeddings.subwords import Subwords
+from shared.embeddings.subwords import LONGEST_NGRAM, Subwords
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import ConfigurationError, TrainingError
 
@@ -57,8 +57,10 @@ class FastTextSettings:
         for name in ("dim", "epochs", "window", "min_count", "buckets", "minn", "workers"):
             if getattr(self, name) < 1:
                 raise ConfigurationError(f"expected {name} of at least 1, got {getattr(self, name)}; raise it")
-        if self.maxn < self.minn:
-            raise ConfigurationError(f"expected n-grams with minn <= maxn, got {self.minn} to {self.maxn}; swap them")
+        if not self.minn <= self.maxn <= LONGEST_NGRAM:
+            raise ConfigurationError(
+                f"expected n-grams with minn <= maxn <= {LONGEST_NGRAM}, got {self.minn} to {self.maxn}; choose others"
+            )
 
 
 def train_fasttext(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.embeddings.cache import RowCache
-from shared.embeddings.subwords import Subwords
+from shared.embeddings.subwords import LONGEST_NGRAM, Subwords
 from shared.errors import EmbeddingError
 
 UNKNOWN_LENGTH = 1e-3
@@ -177,9 +177,10 @@ class WordVectors:
             raise EmbeddingError(
                 f"expected float32 n-gram vectors [buckets, {self.dim}], got {buckets.dtype} {list(buckets.shape)}"
             )
-        if not 1 <= subwords.minn <= subwords.maxn:
+        if not 1 <= subwords.minn <= subwords.maxn <= LONGEST_NGRAM:
             raise EmbeddingError(
-                f"expected n-grams of 1 <= minn <= maxn characters, got {subwords.minn} to {subwords.maxn}"
+                f"expected n-grams of 1 <= minn <= maxn <= {LONGEST_NGRAM} characters, got {subwords.minn} to {subwords.maxn}; "
+                "choose other word vectors"
             )
         if not all_finite(buckets):
             raise EmbeddingError("expected finite n-gram vectors, got a NaN or an infinity; the file is damaged")

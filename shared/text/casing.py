@@ -15,6 +15,8 @@ CASING_EXAMPLES = np.array(["1", "11a", "a", "A", "Aa", "aA1", "aA"], dtype=obje
 """A word for each of CASING_CLASSES: a surrogate bank draws by class, the word itself says nothing more to it."""
 
 _MEMORY_WORDS = 1 << 15
+LONGEST_REMEMBERED = 64
+"""Characters of a word that is remembered: a note may hold "words" of a megabyte, and few come back."""
 
 
 def casing_class(word: str) -> int:
@@ -86,9 +88,11 @@ class _Memory(dict[str, int]):
     """Classes of words seen before; emptied when full, since a text may be all different words."""
 
     def __missing__(self, word: str) -> int:
-        if len(self) >= _MEMORY_WORDS:
-            self.clear()
-        found = self[word] = casing_class(word)
+        found = casing_class(word)
+        if len(word) <= LONGEST_REMEMBERED:
+            if len(self) >= _MEMORY_WORDS:
+                self.clear()
+            self[word] = found
         return found
 
 

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.text.casing import LONGEST_REMEMBERED
+
 _LENGTHS = (2, 3, 4, 5, 6, 8, 10, 14)
 _DIGITS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 _RANKS = (100, 1_000, 5_000, 20_000)
@@ -43,9 +45,11 @@ class _Memory(dict[str, NDArray[np.float16]]):
     """Marks of words seen before; emptied when full, since a text may be all different words."""
 
     def __missing__(self, word: str) -> NDArray[np.float16]:
-        if len(self) >= _MEMORY_WORDS:
-            self.clear()
-        found = self[word] = np.array(_marks(word), dtype=np.float16)
+        found = np.array(_marks(word), dtype=np.float16)
+        if len(word) <= LONGEST_REMEMBERED:
+            if len(self) >= _MEMORY_WORDS:
+                self.clear()
+            self[word] = found
         return found
 
 

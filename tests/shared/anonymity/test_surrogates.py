@@ -287,3 +287,11 @@ class TestSpansOfAnyForm:
     def test_a_category_without_public_spans_has_one_token(self) -> None:
         bank = SurrogateBank(((1, ("Ada",)),), any_form=frozenset({0}))
         assert bank.draw_lengths(chunk(["a", "b", "c"], [1, 2, 0]), torch.Generator().manual_seed(1)).tokens == 2
+
+
+def test_endless_huge_spans_do_not_fill_the_memory() -> None:
+    bank = SurrogateBank(BANK.spans)
+    before = len(bank._patterns)
+    for words in (["Anna"], ["x" * 20_000], ["x"] * 20_000):
+        drawn(words, [1, *[2] * (len(words) - 1)], bank=bank)
+    assert len(bank._patterns) <= before + 1

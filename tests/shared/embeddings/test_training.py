@@ -79,7 +79,9 @@ def test_a_full_disk_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
         train_fasttext(notes(2), SETTINGS, seed=1)
 
 
-@pytest.mark.parametrize("wrong", [{"dim": 0}, {"epochs": 0}, {"minn": 0}, {"minn": 5, "maxn": 4}, {"buckets": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"dim": 0}, {"epochs": 0}, {"minn": 0}, {"minn": 5, "maxn": 4}, {"maxn": 33}, {"buckets": 0}]
+)
 def test_settings_that_can_not_work_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigurationError):
         FastTextSettings(**wrong)

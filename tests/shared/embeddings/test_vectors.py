@@ -131,6 +131,7 @@ def test_unfit_vectors_are_refused(words: list[str], matrix: np.ndarray[Any, Any
         Subwords(0, 2, np.ones((3, 2), np.float32)),
         Subwords(1, 2, np.ones((3, 3), np.float32)),
         Subwords(1, 2, np.full((3, 2), np.inf, np.float32)),
+        Subwords(1, 33, np.ones((3, 2), np.float32)),
     ],
 )
 def test_unfit_subwords_are_refused(subwords: Subwords) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.text.casing import CASING_CLASSES, cased_like, casing_class, writable_classes
+from shared.text import casing
+from shared.text.casing import CASING_CLASSES, cased_like, casing_class, casing_classes, writable_classes
 
 
 def spellings(word: str) -> list[str]:
@@ -51,3 +52,10 @@ def test_letters_are_free_and_digits_are_not(word: str, classes: set[str]) -> No
 )
 def test_a_word_takes_the_casing_of_another_where_it_can(word: str, model: str, expected: str) -> None:
     assert cased_like(word, model) == expected
+
+
+def test_endless_huge_words_do_not_fill_the_memory() -> None:
+    huge = [f"{number}" + "x" * 20_000 for number in range(3)]
+    assert casing_classes([*huge, "Anna"]).tolist() == [*map(casing_class, huge), casing_class("Anna")]
+    assert "Anna" in casing._MEMORY
+    assert not casing._MEMORY.keys() & set(huge)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.text import shape
 from shared.text.shape import RANKS, SHAPES, rank_marks, word_shapes
 
 WORDS = st.text(min_size=1, max_size=12)
@@ -57,3 +58,10 @@ def test_how_common_a_word_is_grows_with_its_rank() -> None:
     marks = rank_marks(np.array([-1, 0, 999, 100_000]))
     assert marks.shape == (4, RANKS)
     assert marks.sum(1).tolist() == [0, 5, 4, 1]
+
+
+def test_endless_huge_words_do_not_fill_the_memory() -> None:
+    huge = [f"{number}" + "x" * 20_000 for number in range(3)]
+    word_shapes([*huge, "Anna"])
+    assert "Anna" in shape._MEMORY
+    assert not shape._MEMORY.keys() & set(huge)
