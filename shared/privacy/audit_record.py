@@ -24,6 +24,8 @@ MAX_RECORD_BYTES = 16 << 20
 FULL, QUICK = "full", "quick"
 _UNKNOWN = "not recorded"
 _MAX_FINDINGS = 10_000
+# Whole numbers up to here are numbers of a float, too, as bounds are computed of them.
+_MOST_TRIALS = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _number(value: object) -> float:
 
 
 def _count(value: object) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= _MOST_TRIALS:
         raise ValueError
     return value
 

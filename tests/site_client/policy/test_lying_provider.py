@@ -295,6 +295,7 @@ def test_a_quick_audit_may_lack_what_a_full_one_may_not(released: Callable[..., 
         {"made": 1},
         {"findings": [{**passing_findings(load_limits())[0], "value": float("nan")}]},
         {"findings": [{**passing_findings(load_limits())[0], "trials": -1}]},
+        {"findings": [{**passing_findings(load_limits())[0], "trials": 10**400}]},
         {"findings": [{**passing_findings(load_limits())[0], "interval": [0]}]},
     ],
 )
