@@ -61,9 +61,10 @@ class Tally:
         unknown = int((block.tags == UNKNOWN_TAG).sum())
         self._unknown += unknown
         self._phi += int((block.tags > 0).sum()) - unknown
-        words = (block.tags == 0) & lexicon.spelled[block.values]
-        exact = words & (block.values < lexicon.words)
-        content = np.where(words, lexicon.content_of(block.values, block.casing), 0.0)
+        read = lexicon.words_of(block.values, block.casing)
+        words = (block.tags == 0) & lexicon.spelled[read]
+        exact = words & (read < lexicon.words)
+        content = np.where(words, lexicon.content_of(read, block.casing), 0.0)
         self._words += int(words.sum())
         self._words_exact += int(exact.sum())
         self._content_exact += int((content[exact] > 0).sum())

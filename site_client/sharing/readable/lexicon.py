@@ -31,7 +31,7 @@ class Token:
         text: the word, or of a group its first words.
         size: so many words of the group it can be: those that are written like it, less those that are read exactly wherever they
             stand. None that the release knows where this is 0; then the text says what the group is like.
-        exact: whether the word is read.
+        exact: whether the word is read: by its code, or since its group has no other that is written like it.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Lexicon:
     def __init__(self, construction: Coded) -> None:
         self._vectors = construction.vectors
         self._tokens: dict[tuple[int, int], Token] = {}
-        self._written: dict[int, list[tuple[str, frozenset[int]]]] = {}
+        self._written: dict[int, list[tuple[int, frozenset[int]]]] = {}
 
     @property
     def words(self) -> int:
@@ -95,6 +95,18 @@ class Lexicon:
         known = np.minimum(codes, self.words - 1)
         return np.where(codes < self.words, self._vectors.clusters[known], codes.astype(np.int64) - self.words)
 
+    def words_of(self, codes: NDArray[np.uint32], casing: NDArray[np.uint8]) -> NDArray[np.uint32]:
+        """The codes, in the place of a group that leaves one word in a casing class the word's own, uint32 `[tokens]`."""
+        pairs, line = np.unique(codes.astype(np.int64) * len(CASING_CLASSES) + casing, return_inverse=True)
+        found = [self._word_of(*divmod(pair, len(CASING_CLASSES))) for pair in pairs.tolist()]
+        return np.array(found, dtype=np.uint32)[line]
+
+    def _word_of(self, code: int, casing: int) -> int:
+        if code < self.words:
+            return code
+        possible = [row for row, classes in self._group(code - self.words) if casing in classes]
+        return possible[0] if len(possible) == 1 else code
+
     def read(self, code: int, casing: int) -> Token:
         """A token as whoever has the release reads it."""
         found = self._tokens.get((code, casing))
@@ -103,20 +115,23 @@ class Lexicon:
         return found
 
     def _read(self, code: int, casing: int) -> Token:
-        model = str(CASING_EXAMPLES[casing])
-        if code < self.words:
-            return Token(printable(cased_like(self._vectors.words[code], model)))
+        words, model = self._vectors.words, str(CASING_EXAMPLES[casing])
+        word = self._word_of(code, casing)
+        if word < self.words:
+            return Token(printable(cased_like(words[word], model)))
         members = self._group(code - self.words)
-        possible = [word for word, classes in members if casing in classes]
-        examples = (possible or [word for word, _ in members])[:_EXAMPLES]
-        return Token(", ".join(printable(cased_like(word, model)) for word in examples), len(possible), exact=False)
+        possible = [row for row, classes in members if casing in classes]
+        examples = (possible or [row for row, _ in members])[:_EXAMPLES]
+        return Token(
+            ", ".join(printable(cased_like(words[row], model)) for row in examples), len(possible), exact=False
+        )
 
-    def _group(self, group: int) -> list[tuple[str, frozenset[int]]]:
+    def _group(self, group: int) -> list[tuple[int, frozenset[int]]]:
         """The words that a group can stand for, and how each can be written."""
         if group not in self._written:
             order, starts = self._members
-            words = [self._vectors.words[row] for row in order[starts[group] : starts[group + 1]].tolist()]
-            self._written[group] = [(word, writable_classes(word)) for word in words]
+            rows = order[starts[group] : starts[group + 1]].tolist()
+            self._written[group] = [(row, writable_classes(self._vectors.words[row])) for row in rows]
         return self._written[group]
 
     @cached_property

@@ -24,14 +24,14 @@ from shared.embeddings.members import MemberVectors, keep_members
 from shared.labels import HIDDEN, load_scheme, map_document
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
-from shared.text.casing import CASING_CLASSES
+from shared.text.casing import CASING_CLASSES, casing_class, writable_classes
 from shared.text.tokens import tokenise
 from site_client.sharing.encode import block_of
 from site_client.sharing.inspect import Inspection, inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable import lexicon
 from site_client.sharing.readable.counts import Tally
-from site_client.sharing.readable.lexicon import Lexicon
+from site_client.sharing.readable.lexicon import Lexicon, Token
 from site_client.sharing.readable.originals import Originals
 from site_client.sharing.readable.reading import Reader, drawn_sentences
 from site_client.sharing.readable.sentences import own_tokens, parted, read_tokens, sentence_line
@@ -87,6 +87,16 @@ def outside(words: list[str], tags: NDArray[np.uint8]) -> list[str]:
     return [word.lower() for word, tag in zip(words, tags.tolist(), strict=True) if tag == 0]
 
 
+def alone(word: str) -> bool:
+    """Whether no other word that its group stands for can be written in the casing class of a word."""
+    vectors = MADE.vectors
+    group = vectors.clusters[vectors.words.index(word.lower())]
+    meant = np.flatnonzero((vectors.clusters == group) & ~vectors.narrowing.common).tolist()
+    return [vectors.words[row] for row in meant if casing_class(word) in writable_classes(vectors.words[row])] == [
+        word.lower()
+    ]
+
+
 def test_a_word_is_read_exactly_where_the_release_shows_it_and_else_its_group() -> None:
     chunk = tokenised_corpus(NOTES[:3], SCHEME)
     block = block_of(MADE.share_sentences(chunk, PrivateNoise()))
@@ -99,7 +109,7 @@ def test_a_word_is_read_exactly_where_the_release_shows_it_and_else_its_group() 
             continue
         same = marked[chunk.sentence_of_token[marked] == chunk.sentence_of_token[place]]
         near = bool((abs(same - place) <= 1).any())
-        exact = word.lower() in public or near
+        exact = word.lower() in public or near or alone(word)
         kinds.add(exact)
         if exact:
             assert (token.text, token.exact) == (word, True)
@@ -122,6 +132,19 @@ def test_a_group_is_of_the_words_that_it_can_mean_and_no_others() -> None:
         assert own(word) in meant
         assert (token.exact, token.size) == (False, len(meant))
         assert token.text == ", ".join(meant[:2])
+
+
+def test_a_group_that_leaves_one_word_in_a_casing_class_is_that_word() -> None:
+    vectors = MADE.vectors
+    numbers = [word for word in vectors.words if word.isdecimal() and alone(word)]
+    assert numbers
+    for word in numbers:
+        code = np.array([len(vectors) + vectors.clusters[vectors.words.index(word)]], dtype=np.uint32)
+        assert LEXICON.read(int(code[0]), CASING_CLASSES.index("numeric")) == Token(word)
+        tally = Tally(LEXICON, 1)
+        casing = np.full(1, CASING_CLASSES.index("numeric"), np.uint8)
+        tally.add(SentenceBlock(code, np.zeros(1, np.uint8), casing, np.ones(1, "<i4")))
+        assert (tally.counts().words, tally.counts().words_exact) == (1, 1)
 
 
 def test_a_word_as_no_word_of_its_group_is_written_is_none_that_the_release_knows() -> None:
@@ -253,7 +276,7 @@ def test_the_counts_are_those_of_reading_word_by_word(monkeypatch: pytest.Monkey
     public = [word for word in MADE.vectors.words if word not in NAMES]
     commonest = set(public[:10])
     words = [
-        (word, code < len(MADE.vectors))
+        (word, code < len(MADE.vectors) or alone(word))
         for word, tag, code in zip(chunk.words, chunk.tags.tolist(), block.values.tolist(), strict=True)
         if tag == 0 and re.search(r"\w", word)
     ]
