@@ -220,7 +220,7 @@ class TestPlaces:
         assert (tmp_path / "backup" / "workspace" / "language-model" / "weights").read_bytes() == b"weights"
 
     def test_the_program_may_be_named_where_the_path_of_sudo_lacks_it(self, old: Path, tmp_path: Path) -> None:
-        command = ["sh", SCRIPTS / "provider-backup.sh", old, tmp_path / "backup"]
+        command: list[str | Path] = ["sh", SCRIPTS / "provider-backup.sh", old, tmp_path / "backup"]
         environment = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "AGGREGATOR": str(BIN / "aggregator")}
         succeeded(subprocess.run(command, capture_output=True, text=True, env=environment, check=False))
 
