@@ -80,7 +80,9 @@ def test_the_programs_say_the_version_of_the_one_place(name: str) -> None:
 def test_every_other_place_that_states_the_version_states_the_same() -> None:
     version = metadata.version("deid-commons")
     assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version  # type: ignore[index]
-    assert f"DEID_COMMONS_VERSION={version}\n" in (ROOT / "deploy" / "compose" / "provider.env.example").read_text()
+    for name in ("provider", "site"):
+        example = (ROOT / "deploy" / "compose" / f"{name}.env.example").read_text()
+        assert f"DEID_COMMONS_VERSION={version}\n" in example
     stated = re.findall(
         r"(?:deid-commons-|aggregator:|site-client:)(\d+\.\d+\.\d+)", (ROOT / "docs" / "deployment.md").read_text()
     )
