@@ -29,7 +29,7 @@ PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 
 
 def run(file: Path, *arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [PYTHON, file, *map(str, arguments)]
+    command: list[str | Path] = [PYTHON, file, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=BARE | more, check=False)
 
 
