@@ -94,12 +94,14 @@ class ServerCertificate:
 
     Args:
         certificate, key: as for `tls_context`, which says what is raised.
+        served: called once they are served, now and whenever they are read anew.
     """
 
-    def __init__(self, certificate: Path, key: Path) -> None:
-        self._files = certificate, key
+    def __init__(self, certificate: Path, key: Path, served: Callable[[], None] = lambda: None) -> None:
+        self._files, self._served = (certificate, key), served
         self._asked = False
         self.context = tls_context(certificate, key)
+        served()
 
     def ask(self, *_: object) -> None:
         """Has the files read anew soon; made to handle a signal."""
@@ -116,8 +118,12 @@ class ServerCertificate:
             _load(self.context, *self._files)
         except DeidError as error:
             _LOG.error("certificate not renewed, the one before is served on: %s", error)
-        else:
-            _LOG.info("certificate renewed")
+            return
+        _LOG.info("certificate renewed")
+        try:
+            self._served()
+        except DeidError as error:
+            _LOG.error("certificate renewed, and not noted: %s", error)
 
 
 class AnnouncedServer(uvicorn.Server):

@@ -34,6 +34,7 @@ from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
 from aggregator.server.middleware import LOG
+from aggregator.status.served_certificate import write_served
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
 from foundation.os_errors import storage_error
@@ -97,7 +98,7 @@ def serve(
         DatabaseError: the registry does not answer.
     """
     certificate, metrics, proxies = (
-        ServerCertificate(options.certificate, options.key),
+        ServerCertificate(options.certificate, options.key, partial(write_served, workspace, options.certificate)),
         Metrics(),
         Proxies(options.proxies),
     )

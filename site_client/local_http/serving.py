@@ -146,7 +146,7 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._answered: object = None
+        self._answered: Any = None
         self._watch = self.loop.call_later(SILENCE_S, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -31,6 +31,7 @@ from aggregator.ingestion.ingest import ingest, receive, resume
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import ServeOptions, serve, setup, work
+from aggregator.status.served_certificate import read_served
 from aggregator.workspace import Workspace, create
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.world import Sentences, World, build, invented_terms
@@ -125,7 +126,9 @@ def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
 
 def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path) -> None:
     world = build(tmp_path / "world")
-    served, other = (make_certificates(tmp_path / name, "localhost") for name in ("served", "other"))
+    served, other = (
+        make_certificates(tmp_path / name, "localhost", days=days) for name, days in (("served", 30), ("other", 60))
+    )
     first, second = served.certificate.read_bytes(), other.certificate.read_bytes()
 
     def shown(port: int) -> bytes:
@@ -149,6 +152,10 @@ def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path)
         # The dashboard is a process of its own.
         while shown(free) != ssl.PEM_cert_to_DER_cert(second.decode()):
             time.sleep(0.05)
+        # `aggregator status` tells of what is served, and not of what lies there.
+        told = read_served(world.workspace())
+        assert told is not None
+        assert (told.ends - told.begins).days == 60
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0
         assert "Traceback" not in running.stderr.read()
