@@ -32,7 +32,7 @@ def prepare_flower(environment: MutableMapping[str, str] = os.environ) -> None:
     """
     if find_spec("flwr") is None:
         raise ConfigurationError(
-            "expected Flower, which carries a training over a connection, found none; run `pip install 'deid-commons[federated]'`"
+            "expected Flower, which carries a training over a connection, found none; in the checkout run `pip install '.[federated]'`"
         )
     environment.update(QUIET)
     for name in ("no_proxy", "NO_PROXY"):

@@ -10,6 +10,8 @@ never handed back.
 
 from __future__ import annotations
 
+import datetime
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +29,8 @@ from site_client.own_head.in_use import load_in_use
 from site_client.policy.enforcing import Step, judge_release, require_kept
 
 _SETTINGS = "site.json"
+_DECIDING = (_SETTINGS, "policy.json", "ledger.jsonl")
+"""Files of a workspace that say which release and which head are in use, and what the policy allows."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,18 @@ class Pipeline:
         annotator: the pipeline of a release; `load` makes it.
         categories: of its scheme.
         head_lines: which head it has, for people; empty where a hospital never adapted any.
+        release: number of the release; None for a folder of one, or where there is none.
     """
 
-    def __init__(self, annotator: Annotator, categories: tuple[str, ...], head_lines: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        annotator: Annotator,
+        categories: tuple[str, ...],
+        head_lines: Sequence[str] = (),
+        release: int | None = None,
+    ) -> None:
         self._annotator = annotator
+        self.release = release
         self.categories = categories
         self.head_lines = tuple(head_lines)
 
@@ -91,17 +103,17 @@ class Pipeline:
             AdaptationError: the hospital uses a head that it has adapted, and its files have changed.
             ProtocolError, EmbeddingError, ModelError: the files have changed, or are damaged.
         """
-        root, lines = Path(folder), list[str]()
+        root, lines, number = Path(folder), list[str](), None
         if (root / _SETTINGS).is_file():
             opened = workspace.open_workspace(root)
             release = opened.pipeline_release()
             require_kept(opened, judge_release(opened, release.digest), Step.DEID)
             loaded, used = load_in_use(opened, release)
-            lines = used.lines()
+            lines, number = used.lines(), release.manifest.sequence
         else:
             loaded = load_pipeline(root)
         loaded = loaded if min_recall is None else loaded.at(min_recall)
-        return cls(loaded, loaded.encoder.scheme.categories, lines)
+        return cls(loaded, loaded.encoder.scheme.categories, lines, number)
 
     def annotate(self, text: str) -> list[Span]:
         """The spans that are PHI, in order.
@@ -139,6 +151,44 @@ class Pipeline:
         seen = _Seen(chosen)
         for document in deidentify(self._annotator, _documents(texts), seen, Tally()):
             yield Deidentified(document.text, seen.spans, chosen.name)
+
+
+class CurrentPipeline:
+    """The pipeline of a workspace as it is now, for a program that runs for long: what was pulled, adapted or forbidden since counts.
+
+    Args:
+        folder: of the workspace.
+        min_recall: as for `Pipeline.load`.
+    """
+
+    def __init__(self, folder: str | Path, *, min_recall: float | None = None) -> None:
+        self._root, self._min_recall = Path(folder), min_recall
+        self._seen: object = None
+        self._pipeline: Pipeline | None = None
+        self._loading = threading.Lock()
+
+    def __call__(self) -> Pipeline:
+        """The pipeline, loaded anew where anything that decides about it has changed, or another day has come: a release may be too old by then.
+
+        Raises:
+            DeidError: as `Pipeline.load`, and again until that is put right; the one before is not handed out meanwhile.
+        """
+        with self._loading:
+            # Before it is loaded: what changes meanwhile is seen the next time.
+            seen = (datetime.date.today(), *(_version(self._root / name) for name in _DECIDING))
+            if self._pipeline is None or seen != self._seen:
+                self._pipeline = None
+                self._pipeline = Pipeline.load(self._root, min_recall=self._min_recall)
+                self._seen = seen
+            return self._pipeline
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def hiding_mode(name: str) -> Mode:

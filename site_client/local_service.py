@@ -1,6 +1,6 @@
 """De-identification for other programs of the hospital, over HTTP on this machine's loopback.
 
-    GET  /v1/health        {"status", "categories", "modes"}
+    GET  /v1/health        {"status", "release", "categories", "modes"}
     POST /v1/annotate      {"text"}: {"spans"}, offsets in code points; no text
     POST /v1/deidentify    {"text", "mode"}: {"text", "spans", "mode"}
     POST /v1/batch         {"notes": [{"id", "text"}], "mode"}: {"notes": [{"id", "text", "spans"} or {"id", "error"}], "failed"}
@@ -46,10 +46,10 @@ class LocalService:
     """The answers.
 
     Args:
-        pipeline: finds and hides; one request at a time, since all of them share the processor.
+        pipeline: gives what finds and hides, asked for each request; one at a time, since all of them share the processor.
     """
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Callable[[], Pipeline]) -> None:
         self._pipeline = pipeline
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -65,24 +65,27 @@ class LocalService:
         return Guard(Router(routes), port, BearerGate(token))
 
     async def _health(self, request: Request) -> Response:
-        return json_answer({"status": "ready", "categories": self._pipeline.categories, "modes": hiding_modes()})
+        # Whoever asks whether it lives does not wait behind notes.
+        pipeline = await run_in_threadpool(self._pipeline)
+        said = {"status": "ready", "release": pipeline.release, "categories": pipeline.categories}
+        return json_answer(said | {"modes": hiding_modes()})
 
     async def _annotate(self, request: Request) -> Response:
         body = await self._body(request, "text")
         text = text_of(body.get("text"), "text", MAX_CHARACTERS)
-        spans = await self._in_turn(lambda: _or_refused(lambda: self._pipeline.annotate(text)))
+        spans = await self._in_turn(lambda: _or_refused(lambda: self._pipeline().annotate(text)))
         return json_answer({"spans": _as_json(spans)})
 
     async def _deidentify(self, request: Request) -> Response:
         body = await self._body(request, "text", "mode")
         text, mode = text_of(body.get("text"), "text", MAX_CHARACTERS), _mode(body)
-        done = await self._in_turn(lambda: _or_refused(lambda: self._pipeline.deidentify(text, mode)))
+        done = await self._in_turn(lambda: _or_refused(lambda: self._pipeline().deidentify(text, mode)))
         return json_answer({"text": done.text, "spans": _as_json(done.spans), "mode": done.mode})
 
     async def _batch(self, request: Request) -> Response:
         body = await self._body(request, "notes", "mode")
         notes, mode = _notes(body.get("notes")), _mode(body)
-        done = await self._in_turn(lambda: _each(self._pipeline, [text for _, text in notes], mode))
+        done = await self._in_turn(lambda: _each(self._pipeline(), [text for _, text in notes], mode))
         answers = [{"id": identifier, **one} for (identifier, _), one in zip(notes, done, strict=True)]
         return json_answer({"notes": answers, "failed": sum("error" in one for one in done), "mode": mode.name})
 

@@ -82,7 +82,7 @@ def serve(
     offline: tuple[Path, ...],
     root: Path,
 ) -> None:
-    """Take shares over HTTPS, hand out receipts and releases. Ends on SIGTERM, when what runs is answered."""
+    """Take shares over HTTPS, hand out receipts and releases. Ends on SIGTERM, when what runs is answered; reads its certificate anew on SIGHUP."""
     from aggregator import workspace
     from aggregator.server.limits import Limits
     from aggregator.server.serve import ServeOptions, serve
@@ -110,10 +110,10 @@ def serve(
     )
     # Whoever starts the server is there now to give the passphrase, and not later.
     opened.unlock()
-    with beside(opened, shown) as where:
+    with beside(opened, shown) as (where, renew):
 
         def ready(found: str) -> None:
             click.echo(f"serving {found}")
             click.echo(f"dashboard {where}")
 
-        serve(opened, options, ready)
+        serve(opened, options, ready, renew)

@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,8 @@ _ERRORS = {kind.exit_code: kind for kind in (AggregatorError, ConfigurationError
 
 
 @contextmanager
-def beside(workspace: Workspace, options: DashboardOptions) -> Iterator[str]:
-    """The dashboard of a workspace while the block runs; gives its address.
+def beside(workspace: Workspace, options: DashboardOptions) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The dashboard of a workspace while the block runs; gives its address, and what has it read its certificate anew.
 
     Args:
         workspace: whose keys are unlocked.
@@ -64,7 +65,7 @@ def beside(workspace: Workspace, options: DashboardOptions) -> Iterator[str]:
             ) from error
         if "address" not in said:
             raise _error(said)
-        yield str(said["address"])
+        yield str(said["address"]), partial(process.send_signal, signal.SIGHUP)
     finally:
         # Its input ends, and so does it.
         process.stdin.close()
@@ -91,8 +92,8 @@ def main(root: Path) -> None:
     """The process: serves until its input ends."""
     from aggregator.dashboard.serving import run
 
-    # Ctrl+C reaches the whole group, and so does a service manager that stops it; the server decides when this ends.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # Ctrl+C reaches the whole group, and so do a terminal that goes away and a service manager that stops it; the server decides when this ends.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

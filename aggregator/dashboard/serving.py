@@ -7,6 +7,7 @@ hospitals. Where proxies are named, nobody else gets a connection at all.
 from __future__ import annotations
 
 import logging
+import signal
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
-from aggregator.binding import AnnouncedServer, listening, tls_context
+from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.dashboard.access.sessions import Sessions
 from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.app import Dashboard
@@ -55,13 +56,14 @@ def run(
         ConfigurationError: the certificate can't be used.
         StorageError: the port is taken.
     """
-    context = _tls(options)
+    certificate = _certificate(options)
     jobs = Jobs(workspace.root, workspace.passphrase)
     try:
         with at(options) as listener:
             origin = options.origin(listener.getsockname()[1])
             app = Dashboard(workspace, jobs, options, origin, Sessions(), SignIn(workspace)).guarded()
-            server = AnnouncedServer(configure(app, listener, context), lambda: ready(origin))
+            context = None if certificate is None else certificate.context
+            server = AnnouncedServer(configure(app, listener, context), lambda: ready(origin), certificate)
             stop(server)
             server.run([listener])
         if not server.started:
@@ -113,9 +115,12 @@ def at(options: DashboardOptions) -> Iterator[Listener]:
         yield listener
 
 
-def _tls(options: DashboardOptions) -> ssl.SSLContext | None:
+def _certificate(options: DashboardOptions) -> ServerCertificate | None:
     if not options.uses_tls:
         return None
     assert options.certificate is not None
     assert options.key is not None
-    return tls_context(options.certificate, options.key)
+    certificate = ServerCertificate(options.certificate, options.key)
+    # The server for hospitals sends it on.
+    signal.signal(signal.SIGHUP, certificate.ask)
+    return certificate

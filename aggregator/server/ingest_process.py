@@ -180,8 +180,8 @@ def main(root: Path) -> None:
     from aggregator.ingestion.ingest import ingest, resume
     from aggregator.workspace import open_workspace
 
-    # Ctrl+C reaches the whole group, and so does a service manager that stops it; the server decides when this ends.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # Ctrl+C reaches the whole group, and so do a terminal that goes away and a service manager that stops it; the server decides when this ends.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     answers = _own_output()
     workspace = open_workspace(root)

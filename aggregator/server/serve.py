@@ -2,7 +2,7 @@
 
 On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the shares that are being taken in,
 and ends; shares that wait behind them are left to the next server. Whatever else happens to it, kill -9 included, what was
-acknowledged is on the disk and the rest is sent again.
+acknowledged is on the disk and the rest is sent again. On SIGHUP it reads its certificate anew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from aggregator.binding import AnnouncedServer, listening, tls_context
+from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
@@ -34,6 +34,7 @@ from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
 from aggregator.server.middleware import LOG
+from aggregator.status.served_certificate import write_served
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
 from foundation.os_errors import storage_error
@@ -76,27 +77,43 @@ class ServeOptions:
     proxies: tuple[str, ...] = ()
 
 
-def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], None]) -> None:
+def serve(
+    workspace: Workspace,
+    options: ServeOptions,
+    ready: Callable[[str], None],
+    renew: Callable[[], None] = lambda: None,
+) -> None:
     """Serves until a signal ends it.
 
     Args:
         workspace: of the provider.
         options: how.
         ready: takes the address once it answers.
+        renew: called on SIGHUP besides, for what else has the certificate.
 
     Raises:
         ConfigurationError: the certificate can't be used, or the address is missing.
         PassphraseError: the keys are under a passphrase that is not given.
-        StorageError: the port is taken.
+        StorageError: the port is taken, or others can read the certificate's key.
         DatabaseError: the registry does not answer.
     """
-    context, metrics, proxies = tls_context(options.certificate, options.key), Metrics(), Proxies(options.proxies)
+    certificate, metrics, proxies = (
+        ServerCertificate(options.certificate, options.key, partial(write_served, workspace, options.certificate)),
+        Metrics(),
+        Proxies(options.proxies),
+    )
     limits = _within_open_files(options.limits)
     # Whoever starts the server is there now to give the passphrase, and not later.
     workspace.unlock()
     workspace.remove_ended_keys()
     process = partial(IngestProcess, passphrase=workspace.passphrase)
+
+    def renew_all(*_: object) -> None:
+        certificate.ask()
+        renew()
+
     with (
+        _handled((signal.SIGHUP,), renew_all),
         listening(options.host, options.port, waiting=_WAITING, advice="check --host and --port") as listener,
         closing(IngestWorkers(workspace.root, options.workers, process)) as ingest,
     ):
@@ -110,8 +127,10 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
         guarded = Listener(listener, places)
         # A thread that computes lets the event loop have its turn sooner: it asks for one after every read of a socket.
         sys.setswitchinterval(_SWITCH_S)
-        with _quiet_signals():
-            server = AnnouncedServer(configure(app, guarded, context), lambda: ready(address))
+        _log_to_standard_error()
+        # Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder.
+        with _handled((signal.SIGTERM, signal.SIGINT), lambda *_: None):
+            server = AnnouncedServer(configure(app, guarded, certificate.context), lambda: ready(address), certificate)
             server.run([guarded])
         if not server.started:
             raise AggregatorError("server: expected it to start, it did not; look at its log")
@@ -224,16 +243,19 @@ def _address(options: ServeOptions, port: int) -> str:
     return server_address(f"https://{options.host}:{port}")
 
 
-@contextmanager
-def _quiet_signals() -> Iterator[None]:
-    """Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder."""
+def _log_to_standard_error() -> None:
     if not LOG.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         LOG.addHandler(handler)
         LOG.setLevel(logging.INFO)
+
+
+@contextmanager
+def _handled(numbers: tuple[signal.Signals, ...], handler: Callable[..., None]) -> Iterator[None]:
+    """Has signals handled so in the block."""
     try:
-        before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+        before = {number: signal.signal(number, handler) for number in numbers}
     except ValueError:
         # Not in the main thread: signals are its business.
         before = {}

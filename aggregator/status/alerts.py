@@ -16,6 +16,8 @@ from protocols.release.repository import PROVIDER
 
 METADATA_DAYS = 14
 """What is signed anew every month or so is told of so many days before it ends: two of three people must meet for it."""
+CERTIFICATE_DAYS = 14
+"""What renews itself has done so by then."""
 LEAST_FREE_BYTES = 2 << 30
 """A share needs three times its size while it is opened, and the server refuses what leaves less than 256 MiB."""
 _UNFINISHED = datetime.timedelta(days=1)
@@ -54,6 +56,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
         *_round(standing),
         *_keys(standing),
         *_metadata(standing),
+        *_certificate(standing),
         *_disk(standing),
         *_reserving(standing),
     )
@@ -153,6 +156,21 @@ def _metadata(standing: Standing) -> Iterator[Alert]:
     )
     said = f"`{name}` of the releases {end} on {last}, and hospitals pull nothing after it; run `{advice}`"
     yield Alert(f"releases-end:{name}:{last}", "releases-end", None, said)
+
+
+def _certificate(standing: Standing) -> Iterator[Alert]:
+    one = standing.certificate
+    if one is None:
+        return
+    # Of one that is made for days alone, the last third.
+    if (one.ends - standing.at.date()).days > min(CERTIFICATE_DAYS, (one.ends - one.begins).days // 3):
+        return
+    end = "ended" if one.ends < standing.at.date() else "ends"
+    said = (
+        f"the certificate that the server has {end} on {one.ends}, and no hospital reaches it after that; renew it, then "
+        "`systemctl reload deid-serve`, or send SIGHUP to the server"
+    )
+    yield Alert(f"certificate-ends:{one.ends}", "certificate-ends", None, said)
 
 
 def _disk(standing: Standing) -> Iterator[Alert]:

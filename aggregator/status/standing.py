@@ -29,6 +29,7 @@ from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment, as_text
 from aggregator.status.last_round import LastRound, read_last_round
+from aggregator.status.served_certificate import ServedCertificate, read_served
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -106,6 +107,7 @@ class Standing:
         unread_proposal: why what waits for whoever approves could not be read; "" where it could.
         reserving: hospitals whose uploads have for an hour reserved more than their part of the free room, by name.
         withdrawn_in_head: shares, in words, that have trained the head which lies here and count no more.
+        certificate: that the server has, or had last; None where it never ran.
     """
 
     provider: str
@@ -123,6 +125,7 @@ class Standing:
     unread_proposal: str = ""
     reserving: Mapping[str, Reserved] = field(default_factory=dict)
     withdrawn_in_head: tuple[str, ...] = ()
+    certificate: ServedCertificate | None = None
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -179,6 +182,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         unread,
         _reserving(workspace, at),
         _withdrawn_in_head(workspace),
+        read_served(workspace),
     )
 
 

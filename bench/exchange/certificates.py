@@ -63,6 +63,7 @@ def make_certificates(folder: Path, *hosts: str, starts: datetime.timedelta = -_
     files = Certificates(folder / "authority.pem", folder / "server.pem", folder / "server.key")
     files.authority.write_bytes(authority.public_bytes(serialization.Encoding.PEM))
     files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files.key.touch(mode=0o600)
     files.key.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench.release import building, configuration, licences, sbom, wheelhouse
-from bench.release.packages import ROOT, locked, runtime
+from bench.release.packages import ROOT, SHIPPED, locked, runtime
 from foundation.reading import file_sha256
 
 _BUILD = ROOT / "build"
@@ -28,7 +28,7 @@ def dist() -> int:
 
 def make_wheelhouse(small: bool) -> int:
     """build/wheelhouse, and the one file in it."""
-    packages = {name: locked()[name] for name in ("click", "numpy")} if small else runtime()
+    packages = {name: locked()[name] for name in ("click", "numpy")} if small else runtime(SHIPPED)
     made = wheelhouse.make_wheelhouse(_BUILD / "wheelhouse", packages)
     print(f"{file_sha256(made)}  {made.relative_to(ROOT)}  ({made.stat().st_size / 1e6:.0f} MB)")
     return 0
@@ -55,4 +55,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except LookupError as error:
+        sys.exit(f"error: {error}")

@@ -12,6 +12,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "deid-commons"
+SHIPPED = ("fragments",)
+"""Extras that the one file, and so the images, bring along: small, and all in the lock."""
 
 
 def locked(path: Path = ROOT / "requirements.lock") -> dict[str, str]:
@@ -31,19 +33,28 @@ def runtime(extras: Iterable[str] = ()) -> dict[str, str]:
     """
     versions = locked()
     found: dict[str, str] = {}
-    waiting = [(PROJECT, frozenset(extras))]
+    waiting = [(PROJECT, frozenset(extras), PROJECT)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
-        name, wanted = waiting.pop()
+        name, wanted, asked_by = waiting.pop()
         if (name, wanted) in seen:
             continue
         seen.add((name, wanted))
         if name != PROJECT:
             if name not in versions:
-                raise LookupError(f"requirements.lock: expected {name}, found none; make the lock anew")
+                raise LookupError(_not_locked(name, asked_by))
             found[name] = versions[name]
         for text in metadata.requires(name) or ():
             needed = Requirement(text)
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *wanted)):
-                waiting.append((canonicalize_name(needed.name), frozenset(needed.extras)))
+                waiting.append((canonicalize_name(needed.name), frozenset(needed.extras), name))
     return dict(sorted(found.items()))
+
+
+def _not_locked(name: str, asked_by: str) -> str:
+    if asked_by == "torch":
+        return (
+            f"expected the CPU build of torch, got one that needs {name}; install torch=={locked()['torch']} from the CPU index that "
+            "PyTorch's installation page names, then repeat"
+        )
+    return f"requirements.lock: expected {name}, which {asked_by} needs, found none; make the lock anew"

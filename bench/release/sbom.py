@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.release.packages import ROOT, runtime
+from bench.release.packages import ROOT, SHIPPED, runtime
 
 FORMAT = "1.6"
 
@@ -17,7 +17,7 @@ def make_sbom(path: Path) -> None:
     Args:
         path: of the JSON file.
     """
-    packages = "".join(f"{name}=={version}\n" for name, version in runtime().items())
+    packages = "".join(f"{name}=={version}\n" for name, version in runtime(SHIPPED).items())
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--pyproject", str(ROOT / "pyproject.toml")]
     options = ["--output-reproducible", "--spec-version", FORMAT, "--output-format", "JSON", "--validate"]
     subprocess.run([*command, *options, "--output-file", str(path), "-"], input=packages.encode(), check=True)

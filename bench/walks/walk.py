@@ -122,6 +122,7 @@ def prepare(folder: Path) -> dict[str, str]:
     made = make_certificates(folder / "tls", "localhost")
     (folder / "tls" / "ca.pem").write_bytes(made.authority.read_bytes())
     (folder / "tls" / "chain.pem").write_bytes(made.certificate.read_bytes())
+    (folder / "tls" / "key.pem").touch(mode=0o600)
     (folder / "tls" / "key.pem").write_bytes(made.key.read_bytes())
     passphrase = folder / "passphrase"
     passphrase.write_text("five words that nobody guesses\n")

@@ -132,7 +132,9 @@ def read_forms(language: str, sha256: str) -> list[bytes]:
     """
     found = importlib.util.find_spec("simplemma")
     if found is None or found.origin is None:
-        raise ConfigurationError("public words: expected the package simplemma, got none; install deid-commons again")
+        raise ConfigurationError(
+            "public words: expected the package simplemma, got none; in the checkout run `pip install .` again"
+        )
     path = Path(found.origin).parent / "strategies" / "dictionaries" / "data" / f"{language}.plzma"
     with map_os_errors(path):
         raw = path.read_bytes()

@@ -58,11 +58,11 @@ def load_stanza(model: Path) -> StanzaParser:
         import stanza
     except (ImportError, PackageNotFoundError) as error:
         raise ConfigurationError(
-            "fragment: expected the package stanza, got none; install deid-commons[stanza]"
+            "fragment: expected the package stanza, got none; in the checkout run `pip install '.[stanza]'`"
         ) from error
     if tuple(map(int, found.split(".")[:2])) < LEAST_STANZA:
         raise ConfigurationError(
-            f"fragment: expected stanza {'.'.join(map(str, LEAST_STANZA))} or newer, got {found}; install deid-commons[stanza] again"
+            f"fragment: expected stanza {'.'.join(map(str, LEAST_STANZA))} or newer, got {found}; in the checkout run `pip install '.[stanza]'`"
         )
     try:
         pipeline = stanza.Pipeline(

@@ -47,11 +47,11 @@ def load_parser() -> TextblobParser:
         from textblob.en import parser
     except (ImportError, PackageNotFoundError) as error:
         raise ConfigurationError(
-            "fragment: expected the packages textblob and nltk, got none; install deid-commons[fragments]"
+            "fragment: expected the packages textblob and nltk, got none; in the checkout run `pip install '.[fragments]'`"
         ) from error
     if found != TEXTBLOB:
         raise ConfigurationError(
-            f"fragment: expected textblob {TEXTBLOB}, got {found}; install deid-commons[fragments] again"
+            f"fragment: expected textblob {TEXTBLOB}, got {found}; in the checkout run `pip install '.[fragments]'`"
         )
     return TextblobParser(f"textblob {found}", parser)
 

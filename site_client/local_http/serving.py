@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -10,10 +11,12 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foundation.errors import StorageError
 from site_client.errors import SiteError
@@ -22,6 +25,7 @@ HOST = "127.0.0.1"
 _WAITING = 64
 _GRACE_S = 5
 _CONNECTIONS = 64
+SILENCE_S = 15.0
 
 
 @contextmanager
@@ -119,7 +123,7 @@ def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> N
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -135,6 +139,26 @@ def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> N
         server.run([listener])
     if not server.started:
         raise SiteError("the local server: expected it to start, it did not; try another port by --port")
+
+
+class _Connection(H11Protocol):
+    """Ends where no whole header comes in time: who only connects would hold one of few places for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._answered: Any = None
+        self._watch = self.loop.call_later(SILENCE_S, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._watch.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        cycle: Any = self.cycle
+        if cycle is self._answered and (cycle is None or cycle.response_complete):
+            self.transport.close()
+        self._answered = cycle
+        self._watch = self.loop.call_later(SILENCE_S, self._look)
 
 
 class _Server(uvicorn.Server):

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_without_flower_there_is_one_line_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("command_line.flower.find_spec", lambda name: None)
     environment: dict[str, str] = {}
-    with pytest.raises(ConfigurationError, match=r"pip install 'deid-commons\[federated\]'"):
+    with pytest.raises(ConfigurationError, match=r"pip install '\.\[federated\]'"):
         prepare_flower(environment)
     assert not environment
 

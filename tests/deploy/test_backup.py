@@ -151,6 +151,85 @@ class TestBackup:
         assert decision.state == ShareState.ACCEPTED
 
 
+class TestPlaces:
+    """Registry and objects lie where aggregator.json says."""
+
+    @pytest.fixture
+    def laid_out(self, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+        """A workspace with one share whose registry and objects have names of their own."""
+        world = build(tmp_path / "world")
+        with invented_terms(sandbox=False):
+            ingest.receive(world.workspace(), world.bundle())
+        root = world.provider
+        database, objects = request.param
+        file = root / database.removeprefix("sqlite:///")
+        file.parent.mkdir(exist_ok=True)
+        with closing(sqlite3.connect(root / "registry.sqlite")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (root / "registry.sqlite").rename(file)
+        (root / "objects").rename(root / objects)
+        set_places(root, database, objects)
+        return root
+
+    @pytest.mark.parametrize(
+        "laid_out", [("known/reg.db", "store"), ("sqlite:///reg.db", "./store/")], indirect=True, ids=["names", "urls"]
+    )
+    def test_what_has_another_name_is_copied_and_restored_under_it(self, laid_out: Path, tmp_path: Path) -> None:
+        assert "backup in" in succeeded(run("provider-backup.sh", laid_out, f"{tmp_path / 'backup'}/"))
+        known = json.loads((tmp_path / "backup" / "log-head.json").read_text())["head"]
+        succeeded(run("provider-restore.sh", tmp_path / "backup", laid_out / "keys", f"{tmp_path / 'new'}/", known))
+        restored = workspaces.open_workspace(tmp_path / "new")
+        [share] = shares.list_shares(restored)
+        assert restored.objects().exists(share.bundle)
+        assert not list(tmp_path.glob("*.partial"))
+
+    @pytest.mark.parametrize(
+        ("database", "objects"),
+        [
+            ("registry.sqlite", "/elsewhere"),
+            ("registry.sqlite", "../elsewhere"),
+            ("/elsewhere/registry.sqlite", "objects"),
+            ("sqlite:////elsewhere/registry.sqlite", "objects"),
+        ],
+    )
+    def test_what_lies_outside_of_the_workspace_is_refused_in_one_line(
+        self, old: Path, tmp_path: Path, database: str, objects: str
+    ) -> None:
+        set_places(old, database, objects)
+        done = run("provider-backup.sh", old, tmp_path / "backup")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "below the workspace" in done.stderr
+        assert not list(tmp_path.glob("backup*"))
+
+    def test_objects_that_are_gone_are_no_backup(self, old: Path, tmp_path: Path) -> None:
+        (old / "objects").rename(tmp_path / "not-mounted")
+        done = run("provider-backup.sh", old, tmp_path / "backup")
+        assert done.returncode == 8
+        assert "found no folder" in done.stderr
+        assert not list(tmp_path.glob("backup*"))
+
+    def test_before_the_first_share_there_are_none(self, tmp_path: Path) -> None:
+        workspaces.create(tmp_path / "provider", "north", "i2b2_2014")
+        succeeded(run("provider-backup.sh", tmp_path / "provider", tmp_path / "backup"))
+        assert "objects" not in {path.name for path in (tmp_path / "backup").iterdir()}
+
+    def test_the_language_model_is_copied(self, old: Path, tmp_path: Path) -> None:
+        (old / "language-model").mkdir()
+        (old / "language-model" / "weights").write_bytes(b"weights")
+        succeeded(run("provider-backup.sh", old, tmp_path / "backup"))
+        assert (tmp_path / "backup" / "workspace" / "language-model" / "weights").read_bytes() == b"weights"
+
+    def test_the_program_may_be_named_where_the_path_of_sudo_lacks_it(self, old: Path, tmp_path: Path) -> None:
+        command: list[str | Path] = ["sh", SCRIPTS / "provider-backup.sh", old, tmp_path / "backup"]
+        environment = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "AGGREGATOR": str(BIN / "aggregator")}
+        succeeded(subprocess.run(command, capture_output=True, text=True, env=environment, check=False))
+
+
+def set_places(root: Path, database: str, objects: str) -> None:
+    settings = json.loads((root / "aggregator.json").read_text())
+    (root / "aggregator.json").write_text(json.dumps(settings | {"database": database, "objects": objects}))
+
+
 class TestRollback:
     """A backup that is older than what somebody has kept of the log would give numbers out twice."""
 
@@ -162,6 +241,16 @@ class TestRollback:
         assert done.returncode == 21
         assert "numbers would be given out twice" in done.stderr
         assert not (tmp_path / "new").exists()
+
+    def test_only_a_log_that_went_back_is_called_older(self, old: Path, backup: Path, tmp_path: Path) -> None:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "aggregator").write_text("#!/bin/sh\nexit 8\n")
+        (tmp_path / "bin" / "aggregator").chmod(0o755)
+        arguments = (backup, old / "keys", tmp_path / "new", "none")
+        done = run("provider-restore.sh", *arguments, path=tmp_path / "bin", RESTORE_ALTHOUGH_OLDER="yes")
+        assert done.returncode == 8
+        assert "older" not in done.stderr
+        assert not list(tmp_path.glob("new*"))
 
     def test_who_has_nothing_newer_restores_it_all_the_same_and_is_told(
         self, old: Path, backup: Path, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import subprocess
@@ -89,6 +90,36 @@ def test_only_the_proxy_is_to_be_reached_from_outside() -> None:
     assert {name for name, one in found["services"].items() if "outside" in one["networks"]} == {"proxy"}
 
 
+def test_nothing_is_given_the_address_that_the_server_believes() -> None:
+    """A service that took the proxy's first would be believed about who calls, and keep the proxy from starting."""
+    found = json.loads(read("provider").stdout)
+    (given,) = found["networks"]["inside"]["ipam"]["config"]
+    fixed = {
+        one["networks"]["inside"]["ipv4_address"]
+        for one in found["services"].values()
+        if (one["networks"]["inside"] or {})
+    }
+    assert {f"--trusted-proxy={address}" for address in fixed} <= set(found["services"]["server"]["command"])
+    for address in map(ipaddress.ip_address, fixed):
+        assert address in ipaddress.ip_network(given["subnet"])
+        assert address not in ipaddress.ip_network(given["ip_range"])
+
+
+def test_what_is_spooled_lies_on_a_disk() -> None:
+    services = json.loads(read("provider").stdout)["services"]
+    for name in ("server", "refresh"):
+        volumes = {volume["target"]: volume["type"] for volume in services[name]["volumes"]}
+        assert volumes[services[name]["environment"]["TMPDIR"]] == "volume"
+
+
+def test_only_the_round_sees_what_was_brought_on_a_stick() -> None:
+    services = json.loads(read("provider").stdout)["services"]
+    seeing = {
+        name for name, one in services.items() if any(v["target"] == "/srv/inbox" for v in one.get("volumes", []))
+    }
+    assert seeing == {"refresh"}
+
+
 def test_what_reads_notes_has_no_network_and_what_has_a_network_no_notes() -> None:
     for name, one in json.loads(read("site").stdout)["services"].items():
         notes = any(volume["target"] == "/notes" for volume in one["volumes"])
@@ -124,8 +155,8 @@ def test_a_share_is_written_to_where_it_is_submitted_from_and_all_else_is_not() 
         one = found[service]
         parsed(f"{' '.join(one.get('entrypoint') or ['site-client'])} {words}")
         seen = {volume["target"] for volume in one["volumes"]}
-        for path in re.findall(r"(?<= )/\w+", words):
-            assert path in seen, (service, words)
+        for path in re.findall(r"(?<= )/\S+", words):
+            assert any(path == one or path.startswith(f"{one}/") for one in seen), (service, words)
 
 
 def test_the_programs_take_what_the_services_give_them() -> None:

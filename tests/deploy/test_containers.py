@@ -64,12 +64,22 @@ def test_it_runs_as_nobody_in_particular_and_copies_nothing_of_the_checkout(path
 
 
 @each
+def test_a_new_volume_belongs_to_whom_it_runs_as(path: Path) -> None:
+    (made,) = [line for line in said(path, "RUN") if line.startswith("install -d")]
+    user, group = said(path, "USER")[0].split(":")
+    assert f"-o {user} -g {group} {said(path, 'WORKDIR')[0]}" in made
+
+
+@each
 def test_every_command_of_it_runs_here_without_a_network(path: Path, wheelhouse: Path, tmp_path: Path) -> None:
     """In the order of the file, with folders of its own in the place of the image's; then the entry point, as it is named."""
     places = {
         "/wheelhouse": str(wheelhouse),
         "/opt/deid-commons": str(tmp_path / "opt"),
         "/etc/passwd": str(tmp_path / "passwd"),
+        "/srv/": f"{tmp_path}/srv/",
+        # Nobody but root gives a folder away.
+        **{f"-o {number} -g {number} ": "" for number in (10001, 10002)},
     }
     environment = {
         "PATH": f"{BIN}:/usr/bin:/bin",

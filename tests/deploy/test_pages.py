@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.release import configuration, licences
-from bench.release.packages import ROOT, runtime
+from bench.release.packages import ROOT, SHIPPED, runtime
 from bench.release.sbom import make_sbom
 from tests.test_start_up import COMMANDS
 
@@ -43,7 +43,30 @@ def test_the_bill_of_materials_names_every_package(tmp_path: Path) -> None:
     make_sbom(tmp_path / "sbom.json")
     made = json.loads((tmp_path / "sbom.json").read_text())
     named = {one["name"].lower().replace("_", "-"): one["version"] for one in made["components"]}
-    assert (made["bomFormat"], named) == ("CycloneDX", runtime())
+    assert (made["bomFormat"], named) == ("CycloneDX", runtime(SHIPPED))
+
+
+def test_nobody_is_told_to_install_a_name_of_an_index() -> None:
+    """The project is on none: whoever takes the name there would be run at every hospital that follows our pages."""
+    told = [*(path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"), *(ROOT / "docs").glob("*.md")]
+    told += [
+        path for name in ("aggregator", "site_client", "shared", "command_line") for path in (ROOT / name).rglob("*.py")
+    ]
+    for path in told:
+        assert not re.search(r"install\W+(\w+ )?deid-commons", path.read_text(encoding="utf-8")), path
+
+
+def test_another_build_of_torch_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    required = metadata.requires
+
+    def of_gpu(name: str) -> list[str]:
+        return [*(required(name) or ()), *(["nvidia-cublas==13.1.0.3"] if name == "torch" else ())]
+
+    monkeypatch.setattr(metadata, "requires", of_gpu)
+    with pytest.raises(
+        LookupError, match=r"expected the CPU build of torch, got one that needs nvidia-cublas; install"
+    ):
+        runtime()
 
 
 @pytest.mark.parametrize("name", ["aggregator", "site-client"])
@@ -57,7 +80,9 @@ def test_the_programs_say_the_version_of_the_one_place(name: str) -> None:
 def test_every_other_place_that_states_the_version_states_the_same() -> None:
     version = metadata.version("deid-commons")
     assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version  # type: ignore[index]
-    assert f"DEID_COMMONS_VERSION={version}\n" in (ROOT / "deploy" / "compose" / "provider.env.example").read_text()
+    for name in ("provider", "site"):
+        example = (ROOT / "deploy" / "compose" / f"{name}.env.example").read_text()
+        assert f"DEID_COMMONS_VERSION={version}\n" in example
     stated = re.findall(
         r"(?:deid-commons-|aggregator:|site-client:)(\d+\.\d+\.\d+)", (ROOT / "docs" / "deployment.md").read_text()
     )

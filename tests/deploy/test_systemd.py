@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.expected import do_without
 from tests.test_documented_commands import parsed
 
 SERVICES = units.services()
+EXAMPLE = units.UNITS / "provider.env.example"
 TIMERS = sorted(units.UNITS.glob("*.timer"))
 
 each = pytest.mark.parametrize("unit", SERVICES, ids=lambda path: path.stem)
@@ -61,10 +63,26 @@ def test_systemd_reads_them_all(tmp_path: Path) -> None:
 @each
 def test_it_starts_a_command_that_there_is_as_somebody_without_rights(unit: Path) -> None:
     (line,) = values(unit, "ExecStart")
-    parsed(line.removeprefix("/opt/deid-commons/bin/"))
+    # Options that the example of the environment shows.
+    (more,) = re.findall(r"^# DEID_COMMONS_SERVE=(.*)$", EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE)
+    parsed(line.removeprefix("/opt/deid-commons/bin/").replace("$DEID_COMMONS_SERVE", more))
     assert values(unit, "User") == ["deid"]
     # What stands in a unit or in an environment file is read by all.
     assert not re.search(r"(?i)password=|passphrase=[^%]*$", unit.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_address_of_the_example_is_that_at_which_the_server_listens() -> None:
+    (port,) = re.findall(r"--port (\d+)", (units.UNITS / "deid-serve.service").read_text(encoding="utf-8"))
+    (address,) = values(EXAMPLE, "DEID_COMMONS_ADDRESS")
+    assert urlsplit(address).port == int(port)
+
+
+def test_a_renewed_certificate_is_read_where_it_was_renewed() -> None:
+    """What `LoadCredential=` hands over is a copy of when the service started."""
+    unit = units.UNITS / "deid-serve.service"
+    assert values(unit, "ExecReload") == ["/bin/kill -HUP $MAINPID"]
+    (line,) = values(unit, "ExecStart")
+    assert not re.search(r"--(certificate|key) %d", line)
 
 
 def test_every_timer_has_its_service_and_a_day() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError, FormatError
-from site_client.api import Deidentified, Pipeline, Span
+from site_client.api import CurrentPipeline, Deidentified, Pipeline, Span
 from site_client.deid.mode import Mode
 from site_client.deid.registry import MODES
 from site_client.errors import PolicyError, WorkspaceError
@@ -136,6 +136,20 @@ def test_a_workspace_is_held_to_its_policy(loop: Loop) -> None:
     values(hospital("policy", "set", "--least-cluster", "100000", "--workspace", loop.site("fourth"), "--json"))
     with pytest.raises(PolicyError):
         Pipeline.load(loop.site("fourth"))
+
+
+def test_what_the_policy_forbids_meanwhile_is_served_no_more(loop: Loop) -> None:
+    site = loop.site("fourth")
+    current = CurrentPipeline(site)
+    served = current()
+    assert served.release is not None
+    assert current() is served
+    values(hospital("policy", "set", "--least-cluster", "100000", "--workspace", site, "--json"))
+    for _ in range(2):
+        with pytest.raises(PolicyError):
+            current()
+    values(hospital("policy", "set", "--least-cluster", "1", "--workspace", site, "--json"))
+    assert current().annotate(NOTES[0].text) == served.annotate(NOTES[0].text)
 
 
 class Leaky(Mode):

@@ -11,6 +11,7 @@ import pytest
 from shared.document import Annotation, Document
 from shared.errors import AnnotationError, ModelError
 from site_client.api import Pipeline, hiding_modes
+from site_client.errors import PolicyError
 from site_client.local_service import MAX_CHARACTERS, MAX_NOTES, LocalService
 from tests.site_client.local_http.asgi import OWN, PORT, Local
 
@@ -41,7 +42,7 @@ def client() -> Local:
 
 
 def made(token: str = "right") -> Local:
-    service = LocalService(Pipeline(Stumbling(), ("PATIENT",)))
+    service = LocalService(lambda: Pipeline(Stumbling(), ("PATIENT",), release=7))
     return Local(service.guarded(PORT, "right"), {"authorization": f"Bearer {token}"})
 
 
@@ -52,7 +53,7 @@ def test_spans_come_as_offsets_and_texts_hidden(client: Local) -> None:
     hidden = {"text": "\U0001f600 [PATIENT] came.", "spans": spans, "mode": "redact"}
     assert client.post("/v1/deidentify", json={"text": text}).json() == hidden
     health = client.get("/v1/health").json()
-    assert health == {"status": "ready", "categories": ["PATIENT"], "modes": hiding_modes()}
+    assert health == {"status": "ready", "release": 7, "categories": ["PATIENT"], "modes": hiding_modes()}
     assert "tag" not in health["modes"]
 
 
@@ -125,6 +126,25 @@ def test_an_empty_batch_is_answered(client: Local) -> None:
     assert client.post("/v1/batch", json={"notes": []}).json() == {"notes": [], "failed": 0, "mode": "redact"}
 
 
+def test_a_pipeline_that_may_not_be_used_any_more_answers_nothing() -> None:
+    allowed = [Pipeline(Stumbling(), ("PATIENT",))]
+
+    def current() -> Pipeline:
+        if not allowed:
+            raise PolicyError("expected a release that keeps the policy, got another")
+        return allowed[0]
+
+    client = Local(LocalService(current).guarded(PORT, "right"), {"authorization": "Bearer right"})
+    note = {"text": f"{SECRET} came."}
+    asked = {"/v1/annotate": note, "/v1/deidentify": note, "/v1/batch": {"notes": [{"id": "a", **note}]}}
+    assert {client.post(path, json=body).status_code for path, body in asked.items()} == {200}
+    allowed.clear()
+    answers = [client.get("/v1/health"), *(client.post(path, json=body) for path, body in asked.items())]
+    for answer in answers:
+        assert answer.status_code == 503
+        assert answer.json() == {"error": "expected a release that keeps the policy, got another"}
+
+
 def test_who_comes_when_too_many_wait_is_told_to_come_again() -> None:
     import asyncio
 
@@ -137,7 +157,7 @@ def test_who_comes_when_too_many_wait_is_told_to_come_again() -> None:
             held.wait(30)
             yield from super().annotate(documents)
 
-    app = LocalService(Pipeline(Slow(), ("PATIENT",))).guarded(PORT, "t")
+    app = LocalService(lambda: Pipeline(Slow(), ("PATIENT",))).guarded(PORT, "t")
 
     async def many() -> list[int]:
         headers = {"authorization": "Bearer t"}

@@ -26,5 +26,5 @@ def required(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ConfigurationError(
-            f'a transformer needs the package {name}, found none; install deid-commons with "[transformers]"'
+            f"a transformer needs the package {name}, found none; in the checkout run `pip install '.[transformers]'`"
         ) from error

@@ -149,7 +149,7 @@ def _library() -> Any:
         import optuna
     except ImportError as error:
         raise ConfigurationError(
-            'a search needs the package optuna, found none; install deid-commons with "[transformers]"'
+            "a search needs the package optuna, found none; in the checkout run `pip install '.[transformers]'`"
         ) from error
     # Its lines would tell of every trial.
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -52,7 +52,7 @@ def serve_local(
 ) -> None:
     """De-identify for other programs of this machine over HTTP, on loopback or at a socket alone. Ends on Ctrl+C or SIGTERM."""
     from site_client import workspace
-    from site_client.api import Pipeline
+    from site_client.api import CurrentPipeline
     from site_client.local_http.serving import HOST, listening, listening_at, serve
     from site_client.local_http.token_file import read_token
     from site_client.local_service import LocalService
@@ -63,7 +63,8 @@ def serve_local(
         )
     opened = workspace.open_workspace(root)
     path = token_file or opened.keys_folder / "local-service.token"
-    pipeline = Pipeline.load(root, min_recall=min_recall)
+    pipeline = CurrentPipeline(root, min_recall=min_recall)
+    head_lines = pipeline().head_lines
     token = read_token(path)
     with listening(_PORT if port is None else port) if socket_path is None else listening_at(socket_path) as listener:
         number = None if socket_path else listener.getsockname()[1]
@@ -71,8 +72,8 @@ def serve_local(
         app = LocalService(pipeline).guarded(number, token)
 
         def ready() -> None:
-            said = {"address": address, "token_file": str(path), "head": pipeline.head_lines}
-            lines = [f"serving {address}; callers send the secret in {path}", *pipeline.head_lines]
+            said = {"address": address, "token_file": str(path), "head": head_lines}
+            lines = [f"serving {address}; callers send the secret in {path}", *head_lines]
             click.echo(json.dumps(said) if as_json else "\n".join(lines))
 
         serve(app, listener, ready)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -16,6 +17,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from starlette.types import ASGIApp
 
 from aggregator.enrolled.sites import today
@@ -24,6 +31,7 @@ from aggregator.ingestion.ingest import ingest, receive, resume
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import ServeOptions, serve, setup, work
+from aggregator.status.served_certificate import read_served
 from aggregator.workspace import Workspace, create
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.world import Sentences, World, build, invented_terms
@@ -49,7 +57,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @contextmanager
-def process(workspace: Path, certificates: Certificates) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def process(workspace: Path, certificates: Certificates, *more: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """The command, until the block ends; and its port."""
     command = [
         sys.executable,
@@ -66,6 +74,7 @@ def process(workspace: Path, certificates: Certificates) -> Iterator[tuple[subpr
         str(certificates.certificate),
         "--key",
         str(certificates.key),
+        *more,
     ]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -113,6 +122,68 @@ def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
         log = running.stderr.read()
     assert f"PATCH {place} 204" in log
     assert "Traceback" not in log
+
+
+def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path) -> None:
+    world = build(tmp_path / "world")
+    served, other = (
+        make_certificates(tmp_path / name, "localhost", days=days) for name, days in (("served", 30), ("other", 60))
+    )
+    first, second = served.certificate.read_bytes(), other.certificate.read_bytes()
+
+    def shown(port: int) -> bytes:
+        return ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("localhost", port), timeout=5))
+
+    # Elsewhere than on loopback the dashboard has TLS too.
+    with socket.create_server(("0.0.0.0", 0)) as taken:
+        free = taken.getsockname()[1]
+    dashboard = ("--dashboard", f"0.0.0.0:{free}", "--dashboard-address", f"https://localhost:{free}")
+    with process(world.provider, served, *dashboard) as (running, port):
+        assert running.stderr is not None
+        # Half of a renewal: the key is still that of the certificate before.
+        served.certificate.write_bytes(second)
+        running.send_signal(signal.SIGHUP)
+        assert any("the one before is served on" in line for line in running.stderr)
+        assert shown(port) == ssl.PEM_cert_to_DER_cert(first.decode())
+        served.key.write_bytes(other.key.read_bytes())
+        running.send_signal(signal.SIGHUP)
+        assert any("certificate renewed" in line for line in running.stderr)
+        assert shown(port) == ssl.PEM_cert_to_DER_cert(second.decode())
+        # The dashboard is a process of its own.
+        while shown(free) != ssl.PEM_cert_to_DER_cert(second.decode()):
+            time.sleep(0.05)
+        # `aggregator status` tells of what is served, and not of what lies there.
+        told = read_served(world.workspace())
+        assert told is not None
+        assert (told.ends - told.begins).days == 60
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 0
+        assert "Traceback" not in running.stderr.read()
+
+
+class TestKeyOfTheCertificate:
+    """One that others can read, or that nobody is there to unlock, is told as that."""
+
+    @staticmethod
+    def serve(tmp_path: Path, files: Certificates) -> None:
+        workspace = create(tmp_path / "provider", "north", "i2b2_2014")
+        serve(workspace, ServeOptions("localhost", 0, files.certificate, files.key), lambda _: None)
+
+    @pytest.mark.parametrize("rights", [0o644, 0o604, 0o660])
+    def test_one_that_others_can_read_is_refused(self, tmp_path: Path, rights: int) -> None:
+        files = make_certificates(tmp_path / "tls", "localhost")
+        files.key.chmod(rights)
+        with pytest.raises(StorageError, match=r"server\.key.*wider rights; run chmod 600"):
+            self.serve(tmp_path, files)
+
+    def test_one_under_a_passphrase_is_not_asked_for(self, tmp_path: Path) -> None:
+        files = make_certificates(tmp_path / "tls", "localhost")
+        key = load_pem_private_key(files.key.read_bytes(), None)
+        files.key.write_bytes(
+            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"a long passphrase"))
+        )
+        with pytest.raises(ConfigurationError, match="a private key without a passphrase"):
+            self.serve(tmp_path, files)
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /v1/time HTTP/1.1\r\nhost: local"])

@@ -29,6 +29,7 @@ from aggregator.registry.times import as_text, now
 from aggregator.status import hook as hooks
 from aggregator.status.alerts import find_alerts
 from aggregator.status.last_round import LastRound
+from aggregator.status.served_certificate import ServedCertificate
 from aggregator.status.standing import Hospital, LastShare, Standing, read_standing
 from aggregator.status.table import WIDTH, status_json, status_lines
 from foundation.errors import StorageError
@@ -74,6 +75,11 @@ def last_round(hours: int, *, ended: bool = False, unread: int = 0) -> LastRound
     return LastRound(3, AT - datetime.timedelta(hours=hours), ended=ended, unread=unread)
 
 
+@pytest.mark.parametrize("days", [(-75, 15), (-3, 3)])
+def test_a_certificate_that_renews_itself_in_time_needs_nobody(days: tuple[int, int]) -> None:
+    assert not find_alerts(standing(certificate=ServedCertificate(*map(in_days, days))))
+
+
 def test_nothing_needs_anybody_where_all_is_well() -> None:
     one = standing(hospital("st-anne"))
     assert not find_alerts(one)
@@ -95,6 +101,9 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(hospital("moor", until=None)), "keys-ended", "none of its keys counts any more"),
         (standing(expiries={"targets": in_days(14)}), "releases-end", "`targets` of the releases ends on 2026-12-07"),
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
+        (standing(certificate=ServedCertificate(in_days(-76), in_days(14))), "certificate-ends", "ends on 2026-12-07"),
+        (standing(certificate=ServedCertificate(in_days(-4), in_days(2))), "certificate-ends", "systemctl reload"),
+        (standing(certificate=ServedCertificate(in_days(-91), in_days(-1))), "certificate-ends", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
         (standing(hospital("moor"), reserving={"moor": RESERVED}), "reserved", "reserve 48.0 GiB, more than its part"),

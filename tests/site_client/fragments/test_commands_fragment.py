@@ -419,7 +419,7 @@ def test_without_its_packages_it_says_what_to_install(open_house: House, monkeyp
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(parser, "version", missing)
-    refused(open_house.fragment(), 2, "deid-commons[fragments]")
+    refused(open_house.fragment(), 2, ".[fragments]")
     monkeypatch.setattr(parser, "version", lambda name: "0.1")
     refused(open_house.fragment(), 2, "textblob 0.20.1", "0.1")
 

@@ -109,7 +109,7 @@ def test_where_the_package_is_missing_or_old_it_says_what_to_install(
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(constituents, "version", missing)
-    with pytest.raises(ConfigurationError, match=r"deid-commons\[stanza\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install '\.\[stanza\]'"):
         load_stanza(tmp_path)
     _stanza()
     monkeypatch.setattr(constituents, "version", lambda name: "1.9.2")

@@ -11,6 +11,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from foundation.errors import StorageError
+from site_client.local_http import serving
 from site_client.local_http.gates import BearerGate
 from site_client.local_http.guard import Guard
 from site_client.local_http.serving import listening, listening_at, serve
@@ -52,6 +53,26 @@ def test_a_socket_in_a_folder_is_its_owner_s_alone_and_answers(tmp_path: Path) -
         assert client.get("http://elsewhere/").status_code == 421
     with pytest.raises(StorageError, match="--socket"), listening_at(path):
         pass
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nhost: local"])
+def test_attack_who_connects_and_says_no_more_is_cut_off(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "SILENCE_S", 0.2)
+    ready = threading.Event()
+    with listening(0) as listener:
+        port = listener.getsockname()[1]
+        app = Guard(PlainTextResponse("here"), port, BearerGate("secret"))
+        threading.Thread(target=serve, args=(app, listener, ready.set), daemon=True).start()
+        assert ready.wait(20)
+        # As many as are let in at all.
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(64)]
+        for one in silent:
+            one.sendall(said)
+        for one in silent:
+            assert one.recv(1) == b""
+            one.close()
+        headers = {"authorization": "Bearer secret"}
+        assert httpx.get(f"http://127.0.0.1:{port}/", headers=headers, trust_env=False).text == "here"
 
 
 def test_a_socket_where_others_can_write_or_over_a_file_is_refused(tmp_path: Path) -> None:

@@ -167,5 +167,5 @@ def test_no_network_is_tried(copied: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    with pytest.raises(ConfigurationError, match=r'install deid-commons with "\[transformers\]"'):
+    with pytest.raises(ConfigurationError, match=r"pip install '\.\[transformers\]'"):
         library.required("transformers")
