@@ -21,13 +21,17 @@ from shared.privacy.statistics.finding import Finding
 SURE = 0.95
 
 
-def noticed_rate(verdict: Verdict) -> float | None:
-    """How often an attacker must be right for the figure that a verdict shows to break its limit, in 95 of 100 audits.
+def noticed_rate(verdict: Verdict, figure: Finding | None = None) -> float | None:
+    """How often an attacker must be right for a figure to break its limit, in 95 of 100 audits.
+
+    Args:
+        verdict: on the limit.
+        figure: one of its findings; by default the one that it shows.
 
     Returns:
         in (0, 1]; None where the figure is no count, bounds from below, or could never break the limit.
     """
-    finding, limit = verdict.shown, verdict.limit
+    finding, limit = figure or verdict.shown, verdict.limit
     if finding is None or limit.least is not None or count_hits(finding) is None:
         return None
     # The sum of a pooled limit is the last, and looked at once.
