@@ -58,7 +58,7 @@ def test_what_the_policy_allows_is_not_called_nothing() -> None:
     pattern = finding(
         "residual pattern", "patients who look like no other by what people know of them", 84, 10_000, 0.0
     )
-    (one,) = told_attacks(audited(pattern))
+    (one,) = told_attacks(audited(pattern, full=False))
     assert one.outcome == Outcome.PASS
     assert one.means == "That length, casing and punctuation single out patients is within what the policy allows."
 
@@ -133,7 +133,9 @@ def test_one_limit_that_is_broken_breaks_its_attack() -> None:
 def test_what_was_skipped_is_folded_into_one_line() -> None:
     made = audited(limits=[one for one in POLICY.limits if one.full_only], full=False)
     (line,) = not_measured(made)
-    assert line.startswith("Not measured, part of a full audit only: match (4), forgotten name, attribute inference,")
+    assert line.startswith(
+        "Not measured, part of a full audit only: match (4), forgotten name, residual pattern, attribute"
+    )
     assert text(made).count("Not measured") == 1
     assert not told_attacks(made)
 
