@@ -39,6 +39,8 @@ from shared.progress import Progress, silent
 _EVENT = "representer-audited"
 # Of the notes, so many are attacked; the attacker learns from the others.
 _ATTACKED = 0.3
+# Of few notes more, so that a share of 20 can be made of those: so many, if they are no more than this part of all.
+_ATTACKED_OF_FEW, _LARGEST_PART = 24, 0.4
 # Of so many full names of each length the linkage attack draws its lists.
 _FULL_NAMES = 12_000
 
@@ -74,8 +76,7 @@ def audit(
     # Ahead of the loading: what is attacked is what this names, or the digest has changed at the end.
     digest = representer_digest(workspace)
     construction = load_construction(workspace.representer)
-    known = [note for note in notes if not _attacked(note)]
-    target = [note for note in notes if _attacked(note)]
+    known, target = _sides(notes)
     mapping = load_mapping(workspace.scheme.name, "hipaa") if _has_mapping(workspace) else {}
     names = full_names(workspace.scheme.name, _FULL_NAMES, seed)
     material = AuditMaterial(
@@ -125,9 +126,13 @@ def require_passed(workspace: Workspace, *, with_failed: bool = False) -> list[s
     return [said, passed.description, *passed.caveats]
 
 
-def _attacked(note: Document) -> bool:
-    """By the text, so that two copies of a note are on one side."""
-    return int(note.digest[:2], 16) < 256 * _ATTACKED
+def _sides(notes: Sequence[Document]) -> tuple[list[Document], list[Document]]:
+    """Those that the attacker learns from and those that are attacked; by the text, so that two copies of a note are on one side."""
+    digests = sorted({note.digest for note in notes})
+    some = sum(int(digest[:2], 16) < 256 * _ATTACKED for digest in digests)
+    few = min(_ATTACKED_OF_FEW, int(len(digests) * _LARGEST_PART))
+    attacked = set(digests[: max(some, few)])
+    return [note for note in notes if note.digest not in attacked], [note for note in notes if note.digest in attacked]
 
 
 def _has_mapping(workspace: Workspace) -> bool:

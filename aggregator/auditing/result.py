@@ -76,23 +76,27 @@ class AuditResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every limit is kept."""
-        return all(verdict.passed for verdict in self.verdicts)
+        """Whether every limit is kept, and one of them was measured: what was only skipped shows nothing."""
+        return all(one.passed for one in self.verdicts) and any(not one.skipped for one in self.verdicts)
 
     @property
     def words(self) -> str:
         """The verdict."""
         skipped = Counter(verdict.reason for verdict in self.verdicts if verdict.skipped)
         measured = len(self.verdicts) - skipped.total()
+        more = [
+            f" {count}{' more' if measured else ''} {_were(count)} not measured: {_REASONS.get(why, why)}."
+            for why, count in skipped.items()
+        ]
+        if not measured:
+            refused = "none of its limits was measured. It must not be published."
+            return f"The representer does NOT pass its audit: {refused}{''.join(more)}"
         if not self.passed:
             broken = sum(not verdict.passed for verdict in self.verdicts)
             return (
                 f"The representer does NOT pass its audit: it does not keep {broken} of the {count_limits(measured)} that this audit asks for. "
                 "It must not be published."
             )
-        more = [
-            f" {count} more {_were(count)} not measured: {_REASONS.get(why, why)}." for why, count in skipped.items()
-        ]
         return (
             f"The representer passes its audit: it keeps {'all ' if measured > 1 else ''}{count_limits(measured)} that this audit asks for; "
             f"no attack that was tried reads protected words beyond {'it' if measured == 1 else 'them'}.{''.join(more)}"

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregator.auditing.result import NOT_SHOWN, AuditResult, format_value
-from shared.privacy.policy import BEYOND, Outcome, Verdict
+from shared.privacy.policy import BEYOND, Outcome, Verdict, excess, lower_end
 from shared.privacy.power import noticed_rate
+from shared.privacy.statistics.finding import Finding
 
 WIDTH = 80
 _CONTROL = ", positive control"
@@ -159,7 +160,9 @@ def _told(group: Sequence[Verdict], left_out: Mapping[str, str]) -> Told:
     attack = told.limit.attack
     meaning = meaning_of(attack) or Meaning(f"{told.limit.why}.", f"the limit of {attack} is not kept")
     control = told.limit.least is not None
-    if not broken and (control or (told.shown is not None and told.shown.at_baseline)):
+    above = [] if broken or control else _above(group)
+    told, shown = max(above, key=lambda both: excess(both[1]), default=(told, told.shown))
+    if not broken and not above:
         means = f"No sign that {meaning.shows}."
     elif not broken:
         means = f"That {meaning.shows} is within what the policy allows."
@@ -169,7 +172,17 @@ def _told(group: Sequence[Verdict], left_out: Mapping[str, str]) -> Told:
         # An attack that could not be run says why itself.
         means = f"Whether {meaning.shows} is not known: {left_out.get(attack, told.reason)}."
     outcome = Outcome.FAIL if broken else Outcome.PASS
-    return Told(outcome, _name(attack), meaning.tried, means, _measured(told, len(group)))
+    return Told(outcome, _name(attack), meaning.tried, means, _measured(told, shown, len(group)))
+
+
+def _above(group: Sequence[Verdict]) -> list[tuple[Verdict, Finding]]:
+    """The figures that chance does not explain, all of a limit looked at together; each with what became of its limit."""
+    return [
+        (verdict, finding)
+        for verdict in group
+        for finding in verdict.findings
+        if finding.baseline is None or not lower_end(finding, len(verdict.findings)) <= finding.baseline
+    ]
 
 
 def _name(attack: str) -> str:
@@ -178,9 +191,8 @@ def _name(attack: str) -> str:
     return name.removesuffix(" T1").removesuffix(" T2") + control
 
 
-def _measured(verdict: Verdict, limits: int) -> str:
+def _measured(verdict: Verdict, shown: Finding | None, limits: int) -> str:
     """The figure, what is held against it, and how much of a leak it would have shown."""
-    shown = verdict.shown
     if shown is None:
         return ""
     value = f"{format_value(shown, shown.value)} {shown.unit}".rstrip()
@@ -188,7 +200,7 @@ def _measured(verdict: Verdict, limits: int) -> str:
     # "It" is what an attacker without the share reaches.
     allowed = verdict.limit.bound.replace(" above it", " above that").replace(" times it", " times that")
     said = f"Measured {value}{without}, in {shown.trials:,} tries; passes: {allowed}"
-    rate = noticed_rate(verdict)
+    rate = noticed_rate(verdict, shown)
     noticed = "" if rate is None else f". This audit would notice an attacker who is right {_in_words(rate)}"
     return f"{said}{f' ({limits} limits)' if limits > 1 else ''}{noticed}."
 

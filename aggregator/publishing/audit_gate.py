@@ -54,6 +54,8 @@ def load_passed_audit(folder: Path, representer: str, *, with_failed: bool = Fal
             raise ValueError
         attacked = str(record["representer"])
         failed = [str(one["attack"]) for one in record["verdicts"] if one["passed"] is not True]
+        if all(one.get("skipped") is True for one in record["verdicts"]):
+            failed.append("no limit was measured")
         passed = record["passed"] is True and not failed
         found = PassedAudit(describe_audit(record), tuple(map(str, record["caveats"])))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, StorageError) as error:

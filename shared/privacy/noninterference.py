@@ -7,6 +7,8 @@ of PHI; it is compared all the same.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -21,12 +23,30 @@ _TRIES = 40
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+@dataclass(frozen=True)
+class Interference:
+    """What was tried, and what came of it. That a sentence stays the same in which nothing was changed says nothing.
+
+    Args:
+        interfering: which sentences look otherwise, bool `[sentences]`.
+        could_change: which tokens are labelled PHI that may become other PHI, bool `[tokens]`; none where the construction claims
+            to hide a word among no others.
+        changed: which of those became another word, bool `[tokens]`.
+    """
+
+    interfering: NDArray[np.bool_]
+    could_change: NDArray[np.bool_]
+    changed: NDArray[np.bool_]
+
+    def any(self) -> bool:
+        """Whether a sentence looks otherwise."""
+        return bool(self.interfering.any())
+
+
 def find_interfering(
     construction: Construction, chunk: TokenisedSentences, generator: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Which sentences look otherwise once labelled PHI is changed, under the same draw, bool `[sentences]`.
-
-    None does where the construction claims to hide a word among no others.
+) -> Interference:
+    """Which sentences look otherwise once labelled PHI is changed, under the same draw.
 
     Args:
         construction: any.
@@ -35,9 +55,20 @@ def find_interfering(
     """
     own = construction.own_set()
     if own is None:
-        return np.zeros(chunk.sentences, dtype=np.bool_)
+        nothing = np.zeros(len(chunk.words), dtype=np.bool_)
+        return Interference(np.zeros(chunk.sentences, dtype=np.bool_), nothing, nothing)
     seed = int(generator.integers(2**62))
     other = chunk.with_words(change_phi(construction, own, chunk, generator))
+    could_change = (chunk.tags > 0) & ~np.array([is_punctuation(word) for word in chunk.words], dtype=np.bool_)
+    changed = could_change & (np.array(chunk.words, dtype=object) != np.array(other.words, dtype=object))
+    interfering = _differing(construction, chunk, other, seed)
+    return Interference(interfering, could_change, changed)
+
+
+def _differing(
+    construction: Construction, chunk: TokenisedSentences, other: TokenisedSentences, seed: int
+) -> NDArray[np.bool_]:
+    """Which sentences look otherwise than those in their place, under the same draw, bool `[sentences]`."""
     both = chunk, other
     true, false = (construction.rehearse_share(one, torch.Generator().manual_seed(seed)) for one in both)
     columns = [construction.rehearse_features(one, torch.Generator().manual_seed(seed)) for one in both]

@@ -85,11 +85,15 @@ def recompute_on_notes(
         kept = chunk if construction.replaces_phi else chunk.leave_out(chunk.sentences_with(chunk.tags == HIDDEN_TAG))
         drawn.add(kept)
     chosen = drawn.chunk()
+    tried = find_interfering(construction, chosen, generator) if chosen.sentences else None
     return RecomputedOnNotes(
         sentences=chosen.sentences,
-        interfering=int(find_interfering(construction, chosen, generator).sum()) if chosen.sentences else 0,
+        interfering=0 if tried is None else int(tried.interfering.sum()),
         bank_spans_in_notes=search.found,
         advantage=None if construction.gaussian_noise is None else _advantage(construction, chosen, sample, generator),
+        compared=0 if tried is None else len(np.unique(chosen.sentence_of_token[tried.changed])),
+        labelled=0 if tried is None else int(tried.could_change.sum()),
+        changed=0 if tried is None else int(tried.changed.sum()),
     )
 
 

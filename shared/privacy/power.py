@@ -2,6 +2,9 @@
 
 Of a figure that counts hits among trials, a limit breaks from some number of hits on. An attacker who is right so often that this number
 is reached in 95 of 100 audits is noticed almost surely; one who is right less often may not be.
+
+The figures of a pooled limit are looks at the same words, and what reads a word may read it in all of them: their sum is as sure as one
+figure and no surer, so the chance of its hits is that of their part among the trials of one.
 """
 
 from __future__ import annotations
@@ -18,23 +21,30 @@ from shared.privacy.statistics.finding import Finding
 SURE = 0.95
 
 
-def noticed_rate(verdict: Verdict) -> float | None:
-    """How often an attacker must be right for the figure that a verdict shows to break its limit, in 95 of 100 audits.
+def noticed_rate(verdict: Verdict, figure: Finding | None = None) -> float | None:
+    """How often an attacker must be right for a figure to break its limit, in 95 of 100 audits.
+
+    Args:
+        verdict: on the limit.
+        figure: one of its findings; by default the one that it shows.
 
     Returns:
         in (0, 1]; None where the figure is no count, bounds from below, or could never break the limit.
     """
-    finding, limit = verdict.shown, verdict.limit
+    finding, limit = figure or verdict.shown, verdict.limit
     if finding is None or limit.least is not None or count_hits(finding) is None:
         return None
     # The sum of a pooled limit is the last, and looked at once.
     summed = limit.pooled and len(verdict.findings) > 1
-    looks = 1 if summed and finding is verdict.findings[-1] else len(verdict.findings) - summed
+    is_sum = summed and finding is verdict.findings[-1]
+    looks = 1 if is_sum else len(verdict.findings) - summed
     hits = _breaking_hits(limit, finding, looks)
     if hits is None:
         return None
+    figures = len(verdict.findings) - 1 if is_sum else 1
+    trials, part = finding.trials // figures, math.ceil(hits / figures)
     # The chance of so many hits or more is a regularised incomplete beta function of the rate.
-    return float(betaincinv(hits, finding.trials - hits + 1, SURE))
+    return float(betaincinv(part, trials - part + 1, SURE)) if part <= trials else None
 
 
 def _breaking_hits(limit: Limit, finding: Finding, looks: int) -> int | None:

@@ -14,6 +14,8 @@ from site_client.policy.site_policy import DemandedAudit, SitePolicy
 
 # Clocks of two houses are not the same.
 _AHEAD = datetime.timedelta(days=1)
+# Of so many labelled words one becomes another, unless none can.
+_TELLING = 20
 
 
 class Demand(StrEnum):
@@ -189,8 +191,14 @@ def _of_notes(policy: SitePolicy, found: RecomputedOnNotes) -> Iterator[Breach]:
     if found.interfering:
         yield Breach(
             Demand.INTERFERENCE,
-            f"that a share does not hang on labelled PHI, {found.interfering} of {found.sentences} sentences of your notes give other "
-            "bytes when it is changed",
+            f"that a share does not hang on labelled PHI, {found.interfering} of {found.compared} sentences of your notes in which it "
+            "was changed give other bytes",
+        )
+    elif found.labelled >= _TELLING and not found.changed:
+        yield Breach(
+            Demand.INTERFERENCE,
+            f"that labelled PHI is hidden among other words, none of {found.labelled} labelled words of your notes has another to stand "
+            "for it, so that nothing could be tried",
         )
     yield from breach_of_bank(policy, found.bank_spans_in_notes)
 

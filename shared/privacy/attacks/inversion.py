@@ -5,19 +5,20 @@ share to word. What they then read in the notes of others is held against two ba
 
 - frequency: the commonest word of the category;
 - casing: the commonest word at that place of spans of the category that are written like that;
-- context-only: the SAME network, asked about the same tokens, with everything that PHI words left in the representation
-  taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that;
+- context-only: the SAME network with the same table of words, asked about the same tokens, with everything that PHI words left in
+  the representation taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that;
 - placebo: the same network before a share of other PHI, drawn without a look at the true words. A network that has not learned
   all of the context profits from any sample of a category, also from a surrogate that tells nothing.
 
 Tags, lengths, casing and punctuation travel in clear beside any representation, so the context-only view has them; what
-casing gives away is a figure of its own. A category counts as read only if the share beats its context, its casing and its placebo.
+casing gives away is a figure of its own. The attacker has the table that this figure is read from, too, before the share, the context and
+the placebo alike, and need not learn it. A category counts as read if the share beats its context and its placebo.
 Of few sentences a bootstrap tells nothing: the categories that have too few are judged together, so that none goes unjudged.
 
 For the context-only view every PHI word is replaced by one and the same word BEFORE the sentence is encoded, and its row
 is blanked. Blanking alone would not do: an encoder that carries a word over to its neighbours would feed
 its own leak to the baseline. Both views are learned by one network side by side, so that the difference between them
-is what the PHI words added and not the luck of two trainings. The attacker then weighs the two against each other, for
+is what the PHI words added and not the luck of two trainings. The attacker then weighs the two and the table against each other, for
 each category by the likelihood on notes of their own: an attacker who is misled by noise would do worse than one who
 does not look, and would hide a small leak.
 
@@ -38,10 +39,11 @@ from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.scene import Scene
-from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser
-from shared.privacy.inversion.outcome import Outcome, phi_words
+from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight
+from shared.privacy.inversion.outcome import Outcome
 from shared.privacy.inversion.placebo import Placebo
 from shared.privacy.inversion.ranking import likelihoods, ranks
+from shared.privacy.inversion.table import Prior, WordTable, phi_words
 from shared.privacy.inversion.training import fit
 from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
@@ -54,8 +56,15 @@ ATTACK = "token inversion"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own; representation, casing and tags of the share"
 _VALIDATION_SHARE = 0.1
 _VALIDATION_SENTENCES = 400
-# Weights of the share and of its context. The first wins a tie.
-_WEIGHTINGS = np.array([(share, 1 - share) for share in (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)])
+# Weights of the share, of its context and of the table. The first wins a tie.
+_WEIGHTINGS = np.array(
+    [
+        ((1 - table) * share, (1 - table) * (1 - share), table)
+        for share in (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+        for table in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
+)
+_BLIND = _WEIGHTINGS[_WEIGHTINGS[:, 0] == 0]
 # From fewer words of a category its weights are those of all.
 _ENOUGH_TARGETS = 30
 
@@ -116,13 +125,24 @@ def token_inversion(
     views = _Views(encoder, vectors.words[0], candidates, settings.guesser.seed, learning)
     tags = len(encoder.scheme.tags)
     network = fit(lambda: views.of(learning), views.of(validation), tags, candidates, settings.guesser, progress)
-    weights = _weights(network, validation, views.of(validation), candidates)
+    table = WordTable(learning)
+
+    def prior(chunk: TokenisedSentences, sights: Sequence[Sight]) -> Prior:
+        return table.prior(chunk, sights[0].share.casing, candidates)
+
+    tried = views.of(validation)
+    found = likelihoods(network, tried, candidates, _WEIGHTINGS, prior(validation, tried))
+    category = validation.categories[tried[0].targets]
+    weights, blind = _weights(found, category, _WEIGHTINGS), _weights(found[:, : len(_BLIND)], category, _BLIND)
     both = views.of(judged)
-    outcome = Outcome.of(judged, seen, learning, both[0].share.casing)
-    outcome.attack = ranks(network, both, candidates, weights=weights[outcome.category])
-    outcome.context = ranks(network, both[1:], candidates)
-    placebo = Placebo(learning, phi_words(learning)).draw(judged, phi_words(judged), generator)
-    outcome.placebo = ranks(network, views.of(judged, placebo), candidates, weights=weights[outcome.category])
+    outcome = Outcome.of(judged, seen, table, both[0].share.casing)
+    counted = prior(judged, both)
+    outcome.attack = ranks(network, both, candidates, weights=weights[outcome.category], prior=counted)
+    outcome.context = ranks(network, both[1:], candidates, weights=blind[outcome.category][:, 1:], prior=counted)
+    placebo = views.of(judged, Placebo(learning, phi_words(learning)).draw(judged, phi_words(judged), generator))
+    outcome.placebo = ranks(
+        network, placebo, candidates, weights=weights[outcome.category], prior=prior(judged, placebo)
+    )
     return _findings(outcome, encoder.scheme.categories, settings, generator)
 
 
@@ -140,15 +160,19 @@ def _parts(
 
 
 def _weights(
-    network: WordGuesser, validation: TokenisedSentences, sights: Sequence[Sight], candidates: Candidates
+    found: NDArray[np.float64], category: NDArray[np.int64], choices: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weight of the share and of its context for each category, by what is likeliest on the validation."""
-    found = likelihoods(network, sights, candidates, _WEIGHTINGS)
-    category = validation.categories[sights[0].targets]
-    weights = np.tile(_WEIGHTINGS[found.sum(0).argmax()], (MAX_CATEGORIES, 1))
+    """Weights of the views for each category, by what is likeliest on the validation, `[categories, views]`.
+
+    Args:
+        found: log-probability of each word of the validation under each choice.
+        category: of each.
+        choices: `[choices, views]`.
+    """
+    weights = np.tile(choices[found.sum(0).argmax()], (MAX_CATEGORIES, 1))
     for index in np.unique(category).tolist():
         if (category == index).sum() >= _ENOUGH_TARGETS:
-            weights[index] = _WEIGHTINGS[found[category == index].sum(0).argmax()]
+            weights[index] = choices[found[category == index].sum(0).argmax()]
     return weights
 
 
@@ -265,9 +289,9 @@ def _above_all(
     generator: np.random.Generator,
     level: float,
 ) -> Finding:
-    """The differences from context, casing and placebo, whichever is less sure."""
+    """The differences from context, which has the table by casing, and from placebo, whichever is less sure."""
     measure = "top-1 above context, casing and placebo, all categories"
-    baselines = (outcome.context.chance_within(1), outcome.cased.astype(np.float64), outcome.placebo.chance_within(1))
+    baselines = (outcome.context.chance_within(1), outcome.placebo.chance_within(1))
     differences = [_difference(outcome, part, without, measure, settings, generator, level) for without in baselines]
     return min(differences, key=lambda one: one.interval[0])
 

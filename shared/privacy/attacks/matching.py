@@ -10,7 +10,7 @@ One target a sentence, so that targets are nearly independent. Punctuation insid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,8 @@ def matching(
 
     Returns:
         For each kind of candidates and each number of shares: top-1 overall and per PHI type, and how far ahead of the
-        false candidates the true word comes. A word that is alone in its own set has been found: whoever knows the release
+        false candidates the true word comes. Of neighbours the figures are called by the longest list that there was, where the
+        vocabulary holds no longer one; of an own set by what was asked for, for a smaller one was looked through. A word that is alone in its own set has been found: whoever knows the release
         and sees which set is shown needs no more.
     """
     generator = np.random.default_rng(settings.seed)
@@ -116,7 +117,9 @@ def matching(
     size = min(settings.candidates, len(neighbours.vectors))
     near = _NearestWords(neighbours, size, generator)
     # A word without neighbours has no list to be found in.
-    found = _attacked(model, targets, near, settings, generator).findings("nearest neighbours", settings)
+    listed = _attacked(model, targets, near, settings, generator)
+    longest = min(settings.candidates, int(listed.sizes.max(initial=0)) or size)
+    found = listed.findings("nearest neighbours", replace(settings, candidates=max(longest, 2)))
     if own_set is not None:
         own = _OwnWords(own_set, size, generator)
         found += _attacked(model, targets, own, settings, generator).findings("own set", settings, alone_is_found=True)

@@ -7,8 +7,9 @@ note under every look of the attacker. A note's score is the log-odds of the pro
 these looks. The scores under heads that saw the note and under heads that did not are two Gaussians; the attacked head's score is judged by
 their likelihood ratio.
 
-An audit comes before any pool, so it trains the head that it attacks itself, on half of the notes. What it finds holds for heads of that
-recipe and fewer notes than a pool has; `membership` takes a released head where the notes of its pool are known.
+An audit comes before any pool, so it trains the head that it attacks itself, on half of the notes, and for a third of the time in fewer passes
+than a provider makes. What it finds holds for heads of that recipe and fewer notes than a pool has, and more passes remember more;
+`membership` takes a released head where the notes of its pool are known.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def membership(
         raise ConfigurationError(f"membership: expected at least 4 notes in both encodings, got {count}, {len(asked)}")
     attacked = "the released head"
     if released is None:
-        attacked = "a head that the audit trained on half of the attacked notes, as the provider would"
+        passes = f"{settings.recipe.epochs} passes, of a provider's {TaggingConfig().epochs}"
+        attacked = f"a head that the audit trained on half of the attacked notes, in {passes}"
         inside = rng.permutation(count) < count // 2
         released = ReleasedHead(_trained(pool, inside, tags, settings, 0, read), inside)
     if released.inside.all() or not released.inside.any():
@@ -286,6 +288,7 @@ class Membership(Attack[MembershipSettings]):
 
     name = "membership"
     key = "membership"
+    # A provider makes 20 passes; the finding says so.
     full = (MembershipSettings(recipe=TaggingConfig(epochs=6)),)
     finds = (_FINDS,)
 

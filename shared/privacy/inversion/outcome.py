@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.augment.pseudonyms import is_punctuation
 from shared.privacy.inversion.ranking import Ranks
+from shared.privacy.inversion.table import WordTable, phi_words
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import casing_classes
-
-
-def phi_words(chunk: TokenisedSentences) -> NDArray[np.int64]:
-    """Indices of the PHI tokens that are more than punctuation."""
-    places = [place for place in np.flatnonzero(chunk.tags > 0).tolist() if not is_punctuation(chunk.words[place])]
-    return np.array(places, dtype=np.int64)
 
 
 @dataclass(repr=False)
@@ -51,29 +43,22 @@ class Outcome:
         cls,
         judged: TokenisedSentences,
         seen: Sequence[str],
-        learning: TokenisedSentences,
+        table: WordTable,
         casing: NDArray[np.uint8],
     ) -> Outcome:
         """
         Args:
             judged: the attacked sentences.
             seen: the words that are more than punctuation of the PHI that the attacker knows.
-            learning: their sentences.
+            table: of them.
             casing: of the judged words, as it travels.
         """
         places = phi_words(judged)
         words = [judged.words[place] for place in places.tolist()]
-        counts: dict[_Key, Counter[str]] = {}
-        for word, keys in zip(seen, _keys(learning, casing_classes(learning.words)), strict=True):
-            for key in keys:
-                counts.setdefault(key, Counter())[word] += 1
-        commonest = {key: count.most_common(1)[0][0] for key, count in counts.items()}
         known = set(seen)
-        frequent, cased = [], []
-        for word, (span, kind, category) in zip(words, _keys(judged, casing), strict=True):
-            frequent.append(word == commonest.get(category))
-            enough = counts[span].total() >= _LEAST_WORDS if span in counts else False
-            cased.append(word == commonest.get(span if enough else kind))
+        commonest = table.commonest(judged, casing)
+        frequent = [word == one for word, (one, _) in zip(words, commonest, strict=True)]
+        cased = [word == one for word, (_, one) in zip(words, commonest, strict=True)]
         nothing = Ranks(np.full(len(words), np.inf), np.zeros(len(words)))
         return cls(
             judged.categories[places],
@@ -85,18 +70,3 @@ class Outcome:
             nothing,
             nothing,
         )
-
-
-_Key = tuple[int, ...]
-# Of fewer words the commonest is a matter of luck.
-_LEAST_WORDS = 3
-
-
-def _keys(chunk: TokenisedSentences, casing: NDArray[np.uint8]) -> list[tuple[_Key, ...]]:
-    """What may be known of each target, the closest first: how its span is written and its place there; its casing; its category."""
-    keys: dict[int, tuple[_Key, ...]] = {}
-    for start, end, category in chunk.spans():
-        written = casing[start:end].tolist()
-        for place, kind in enumerate(written):
-            keys[start + place] = (category, place, *written), (category, kind), (category,)
-    return [keys[target] for target in phi_words(chunk).tolist()]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shared.privacy.inversion.model import Candidates, Sight, WordGuesser, target_cells
+from shared.privacy.inversion.table import Prior
 from shared.sentences.ragged import batch_rows
 
 # Scores held at a time.
@@ -45,6 +46,7 @@ def ranks(
     *,
     weights: NDArray[np.float64] | None = None,
     groups: Groups | None = None,
+    prior: Prior | None = None,
 ) -> Ranks:
     """Where the true word of each target stands.
 
@@ -52,13 +54,14 @@ def ranks(
         network: trained.
         sights: views of the same sentences.
         candidates: what the network was trained with.
-        weights: of each view's log-probability, `[targets, sights]`; by default all alike.
+        weights: of each view's log-probability, `[targets, views]`; by default all alike.
         groups: what the attacker knows that each target must be.
+        prior: one more view, behind the sights.
     """
     targets = len(sights[0].targets)
     found = Ranks(np.full(targets, np.inf), np.zeros(targets))
-    weighed = np.ones((targets, len(sights))) if weights is None else weights
-    for part, views in _scored(network, sights, candidates):
+    weighed = np.ones((targets, len(sights) + (prior is not None))) if weights is None else weights
+    for part, views in _scored(network, sights, candidates, prior):
         scores = _mixed(views, weighed[part])
         if groups is not None:
             of_candidate, of_target = torch.from_numpy(groups[0]), torch.from_numpy(groups[1][part])[:, None]
@@ -69,22 +72,26 @@ def ranks(
 
 
 def likelihoods(
-    network: WordGuesser, sights: Sequence[Sight], candidates: Candidates, choices: NDArray[np.float64]
+    network: WordGuesser,
+    sights: Sequence[Sight],
+    candidates: Candidates,
+    choices: NDArray[np.float64],
+    prior: Prior | None = None,
 ) -> NDArray[np.float64]:
     """Log-probability of the true word under several weightings of the views; 0 where it can't be guessed.
 
     Args:
-        network, sights, candidates: as for `ranks`.
-        choices: weightings, `[choices, sights]`.
+        network, sights, candidates, prior: as for `ranks`.
+        choices: weightings, `[choices, views]`.
 
     Returns:
         `[targets, choices]`.
     """
     found = np.zeros((len(sights[0].targets), len(choices)))
-    for part, views in _scored(network, sights, candidates):
+    for part, views in _scored(network, sights, candidates, prior):
         answers = torch.from_numpy(sights[0].answers[part])
         for index, weights in enumerate(choices):
-            scores = _mixed(views, np.broadcast_to(weights, (len(part), len(sights)))).log_softmax(1)
+            scores = _mixed(views, np.broadcast_to(weights, (len(part), len(views)))).log_softmax(1)
             own = scores.gather(1, answers.clamp(min=0)[:, None])[:, 0]
             found[part, index] = torch.where(answers < 0, 0.0, own).numpy()
     return found
@@ -92,7 +99,7 @@ def likelihoods(
 
 @torch.no_grad()
 def _scored(
-    network: WordGuesser, sights: Sequence[Sight], candidates: Candidates
+    network: WordGuesser, sights: Sequence[Sight], candidates: Candidates, prior: Prior | None
 ) -> Iterator[tuple[NDArray[np.int64], list[Tensor]]]:
     """Some targets, and their log-probabilities from each view, `[targets, candidates]`."""
     others = torch.arange(candidates.closed, len(candidates.words))
@@ -106,6 +113,8 @@ def _scored(
             for sight, found in zip(sights, features, strict=True):
                 casing = torch.from_numpy(sight.share.casing[sight.targets[part]].astype(np.int64))
                 views.append(network(found[begin : begin + size], casing, candidates, others))
+            if prior is not None:
+                views.append(prior(part))
             yield part, views
 
 

@@ -426,6 +426,15 @@ class TestUse:
 
     def test_copies_of_a_note_are_on_one_side(self, built_loop: Loop) -> None:
         notes = list(read_corpus(built_loop.notes("public")))
-        sides = {note.text: audits._attacked(note) for note in notes}
-        assert set(sides.values()) == {False, True}
-        assert all(audits._attacked(note) == sides[note.text] for note in reversed(notes))
+        known, target = audits._sides([*notes, *reversed(notes)])
+        assert known
+        assert target
+        assert not {note.text for note in known} & {note.text for note in target}
+        assert len(known) + len(target) == 2 * len(notes)
+        assert {note.text for note in audits._sides(notes)[1]} == {note.text for note in target}
+
+    @pytest.mark.parametrize(("count", "least", "most"), [(10, 4, 7), (60, 24, 30), (400, 90, 150)])
+    def test_of_few_notes_enough_for_a_share_are_attacked(self, count: int, least: int, most: int) -> None:
+        for seed in range(8):
+            notes = [Document(str(number), f"{seed} {number}") for number in range(count)]
+            assert least <= len(audits._sides(notes)[1]) <= most

@@ -31,7 +31,7 @@ def test_the_verdict_in_words() -> None:
     assert result(1).words.startswith("The representer does NOT pass its audit")
     limits = [replace(one, own_set_only=False) for one in load_policy().limits if one.full_only]
     skipped = judge([*limits, replace(limits[0], own_set_only=True)], [], full=False, own_set=False)
-    words = result(verdicts=tuple(skipped)).words
+    words = result(verdicts=(*result().verdicts, *skipped)).words
     assert f"{len(limits)} more were not measured: they are part of a full audit only (--preset full)." in words
     assert "1 more was not measured: this construction has no own set." in words
 
@@ -46,6 +46,17 @@ def test_nobody_reads_that_it_passes_some_limits_of_many() -> None:
     twice = result(verdicts=(*result().verdicts, *result().verdicts))
     assert "it keeps all 2 limits that this audit asks for" in twice.words
     assert "does not keep 1 of the 2 limits" in result(verdicts=(*result().verdicts, *result(1).verdicts)).words
+
+
+def test_limits_that_were_all_skipped_pass_nothing() -> None:
+    quick = [one for one in load_policy().limits if one.full_only]
+    made = result(verdicts=tuple(judge(quick, [], full=False)))
+    assert not made.passed
+    assert not made.as_json()["passed"]
+    assert made.words == (
+        "The representer does NOT pass its audit: none of its limits was measured. It must not be published. "
+        f"{len(quick)} were not measured: they are part of a full audit only (--preset full)."
+    )
 
 
 def test_one_limit_that_is_broken_is_enough() -> None:

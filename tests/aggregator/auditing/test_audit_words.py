@@ -58,9 +58,31 @@ def test_what_the_policy_allows_is_not_called_nothing() -> None:
     pattern = finding(
         "residual pattern", "patients who look like no other by what people know of them", 84, 10_000, 0.0
     )
-    (one,) = told_attacks(audited(pattern))
+    (one,) = told_attacks(audited(pattern, full=False))
     assert one.outcome == Outcome.PASS
     assert one.means == "That length, casing and punctuation single out patients is within what the policy allows."
+
+
+def test_one_figure_above_chance_is_told_whatever_figure_is_of_more_tries() -> None:
+    measures = ("all sentences of the earlier share recur", "nearest sentence of the new notes is of the same note")
+    limits = [one for one in POLICY.limits if one.attack == "difference" and "clinical" not in one.measure]
+    most = finding("difference", measures[0], 300, 1000, 0.3)
+    (one,) = told_attacks(audited(most, finding("difference", measures[1], 5, 100, 0.05), limits=limits))
+    assert one.means == "No sign that a second share gives away more than a first one alone."
+    (one,) = told_attacks(audited(most, finding("difference", measures[1], 14, 100, 0.05), limits=limits))
+    assert one.outcome == Outcome.PASS
+    assert one.means == "That a second share gives away more than a first one alone is within what the policy allows."
+    assert one.measured.startswith("Measured 14.0%, without the share 5.00%, in 100 tries")
+
+
+def test_of_many_figures_one_is_above_chance_by_chance() -> None:
+    limits = [Limit("match", "top-1", "a word", above_baseline=0.005)]
+    lists = [finding("match", f"top-1 of {size}", 6 if size == 9 else 1, 200, 0.01) for size in range(50)]
+    assert not lists[9].at_baseline
+    (one,) = told_attacks(audited(*lists, limits=limits))
+    assert one.means.startswith("No sign that a PHI word")
+    (one,) = told_attacks(audited(lists[9], limits=limits))
+    assert one.means.endswith("is within what the policy allows.")
 
 
 def test_a_leak_is_said_plainly() -> None:
@@ -111,7 +133,9 @@ def test_one_limit_that_is_broken_breaks_its_attack() -> None:
 def test_what_was_skipped_is_folded_into_one_line() -> None:
     made = audited(limits=[one for one in POLICY.limits if one.full_only], full=False)
     (line,) = not_measured(made)
-    assert line.startswith("Not measured, part of a full audit only: match (4), forgotten name, attribute inference,")
+    assert line.startswith(
+        "Not measured, part of a full audit only: match (4), forgotten name, residual pattern, attribute"
+    )
     assert text(made).count("Not measured") == 1
     assert not told_attacks(made)
 

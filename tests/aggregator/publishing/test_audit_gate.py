@@ -59,6 +59,15 @@ def test_an_attack_that_did_not_pass_is_named_whatever_the_whole_says(tmp_path: 
         load_passed_audit(tmp_path, REPRESENTER)
 
 
+def test_an_audit_that_measured_nothing_is_refused_whatever_it_says(tmp_path: Path) -> None:
+    audited(tmp_path, verdicts=[{"attack": "linkage", "passed": True, "skipped": True}])
+    with pytest.raises(AuditError, match=r"did not pass its audit \(no limit was measured\)"):
+        load_passed_audit(tmp_path, REPRESENTER)
+    measured = {"attack": "match", "passed": True, "skipped": False}
+    audited(tmp_path, verdicts=[{"attack": "linkage", "passed": True, "skipped": True}, measured])
+    assert not load_passed_audit(tmp_path, REPRESENTER).failed
+
+
 @pytest.mark.parametrize(
     "changed",
     [

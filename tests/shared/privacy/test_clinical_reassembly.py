@@ -68,6 +68,12 @@ def test_a_blind_encoder_is_at_chance_and_keeps_it() -> None:
     assert kept([nearest, pairs])
 
 
+@pytest.mark.parametrize(("notes", "enough"), [(19, False), (20, True)])
+def test_fewer_notes_than_a_hospital_shares_keep_no_limit(notes: int, enough: bool) -> None:
+    settings = JoiningSettings(resamples=50)
+    assert kept(clinical_reassembly(Blind(), of_one_subject(24, 1), of_one_subject(notes, 2), settings)) == enough
+
+
 def test_words_that_say_nothing_of_the_note_are_at_chance() -> None:
     # The subjects all look like one word.
     nearest, pairs = attacked(Mapped({name.lower(): "the" for name in NAMES}))

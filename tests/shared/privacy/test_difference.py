@@ -15,7 +15,7 @@ from shared.privacy.reassembly.recurrence import recurring
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
-from tests.shared.privacy.attacked import NAMES, PLAIN, SCHEME, Blind, Surrogates, clear
+from tests.shared.privacy.attacked import NAMES, PLAIN, SCHEME, Blind, Noisy, Surrogates, clear
 from tests.tiny_notes import note
 
 SETTINGS = JoiningSettings(notes=12, public_shares=1, resamples=200)
@@ -65,6 +65,37 @@ def test_a_second_share_that_holds_one_note_of_twenty_breaks_one() -> None:
     clinical, _ = recurrences(Surrogates(), TokenisedSentences.concatenate([FIRST.select(np.arange(4)), SECOND]))
     assert clinical.value == 3 / 60
     assert len(broken([clinical])) == 1
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.1])
+@pytest.mark.parametrize(
+    ("later", "limits"),
+    [
+        (TokenisedSentences.concatenate([FIRST, SECOND]), 2),
+        (TokenisedSentences.concatenate([FIRST.select(np.arange(8)), SECOND]), 1),
+        (sift(SECOND, FIRST), 0),
+    ],
+    ids=["all", "two notes", "none"],
+)
+def test_behind_noise_a_sentence_recurs_where_noise_explains_the_rest(
+    later: TokenisedSentences, limits: int, scale: float
+) -> None:
+    encoder, noise = Noisy(0.001, scale), torch.Generator().manual_seed(0)
+    first, second, others, again = (draw_share(encoder, one, noise) for one in (FIRST, later, OTHERS, OTHERS))
+    # No row comes twice, so nothing would be found by equality.
+    assert not recurring(first, second).any()
+    found = recurrence_findings(first, second, others, SETTINGS, again)
+    assert len(broken(found)) == limits
+    if not limits:
+        assert [one.value for one in found] == pytest.approx([0, 0.25], abs=0.03)
+
+
+def test_the_attack_itself_draws_what_noise_explains() -> None:
+    clinical, every, _ = difference(Noisy(0.001, 0.01), notes(24, 4), notes(28, 5), SETTINGS)
+    assert clinical.value == 0
+    # Header lines recur among any notes, and do so behind noise.
+    assert 0.2 < every.value < 0.3
+    assert not broken([clinical, every])
 
 
 def test_new_notes_alone_break_none() -> None:

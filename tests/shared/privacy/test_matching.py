@@ -12,6 +12,7 @@ from shared.models.representer import Representer, RepresenterConfig
 from shared.privacy.attacks.matching import MatchingSettings, matching, phi_targets, true_rank
 from shared.privacy.material.release_model import Candidates, ReleaseModel, _CommonNoise
 from shared.privacy.material.sharing import SharingEncoder
+from shared.privacy.policy import judge, load_policy
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -38,11 +39,11 @@ def same_cluster(word: str) -> list[str]:
     return [name for name, head in CLUSTERS.items() if head == CLUSTERS[word]]
 
 
-def top(found: list[Finding], shares: int = 1, kind: str = "nearest neighbours") -> Finding:
+def top(found: list[Finding], shares: int = 1, kind: str = "nearest neighbours", size: int = 20) -> Finding:
     (one,) = [
         finding
         for finding in found
-        if finding.measure in (f"top-1 of 20, {kind}, {shares} share", f"top-1 of 20, {kind}, {shares} shares")
+        if finding.measure in (f"top-1 of {size}, {kind}, {shares} share", f"top-1 of {size}, {kind}, {shares} shares")
     ]
     return one
 
@@ -64,6 +65,18 @@ def test_a_transparent_encoder_is_broken() -> None:
     assert all(finding.measure.endswith(f", {finding.category}") for finding in parts)
     # All words can take the casing of a name but the dot.
     assert casing.value == pytest.approx(1 / 20, abs=0.005)
+
+
+def test_a_list_is_called_as_long_as_it_is_and_the_limit_on_longer_ones_says_not_tried() -> None:
+    settings = MatchingSettings(targets=60, candidates=10_000, draws=2, shares=(1,), seed=3)
+    found = matching(Blind(), NOTES, NEIGHBOURS, settings, same_cluster)
+    assert top(found, size=len(VECTORS)).baseline == pytest.approx(1 / len(VECTORS))
+    assert not any("of 10000, nearest" in one.measure for one in found)
+    limits = {one.measure: one for one in load_policy().limits if one.attack == "match" and "10000" in one.measure}
+    near, own = judge(list(limits.values()), found, full=True)
+    assert (near.reason, near.passed) == ("not tried", False)
+    # All of a set is what there is of it.
+    assert own.findings[0].trials == 60
 
 
 @pytest.mark.parametrize("encoder", [Blind(), Surrogates(), Noisy(0.002, 500.0)], ids=lambda one: type(one).__name__)

@@ -10,6 +10,7 @@ from shared.anonymity.surrogates import surrogate_bank
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.errors import ConfigurationError
 from shared.privacy.attacks.membership import (
+    MEMBERSHIP,
     MembershipSettings,
     ReleasedHead,
     _findings,
@@ -129,6 +130,12 @@ def test_it_says_whose_head_was_attacked() -> None:
     given = membership(pool, pool, 5, hasty, ReleasedHead(head, np.arange(6) < 3))
     assert all("a head that the audit trained on half of the attacked notes" in one.knowledge for one in own)
     assert all("the released head" in one.knowledge for one in given)
+    # One that is trained for less remembers less: nobody takes it for the provider's.
+    assert all("in 1 passes, of a provider's 20" in one.knowledge for one in own)
+    (settings,) = MEMBERSHIP.full
+    assert f"{settings.recipe.epochs} passes" in next(
+        one.why for one in load_policy().limits if one.attack == "membership of a note"
+    )
 
 
 def test_notes_are_encoded_one_by_one() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.surrogates import SurrogateBank, surrogate_bank
 from shared.augment.pseudonyms import is_punctuation
-from shared.constructions.construction import Construction
+from shared.constructions.construction import Construction, OwnSet
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.constructions.procedures.surrogates import Surrogates
@@ -88,6 +88,14 @@ class LengthsLeak(Surrogates):
         return RaggedSentences(shown.values, shown.casing, shown.tags, np.array([cut, len(chunk.words) - cut]))
 
 
+@dataclass(frozen=True)
+class Alone(KAnonymous):
+    """Claims to hide every word among itself, which nothing can contradict."""
+
+    def own_set(self) -> OwnSet:
+        return lambda word: [word]
+
+
 def tampered(row_of: str, step: float) -> KAnonymous:
     """One word of a cluster is shown a little otherwise than the rest."""
     matrix = CLUSTERS.matrix.copy()
@@ -130,7 +138,28 @@ class TestNoninterference:
 
     def test_one_that_claims_nothing_is_not_tried(self) -> None:
         clear = constructions.transparent(VECTORS, SCHEME)
-        assert not find_interfering(clear, CHUNK, np.random.default_rng(0)).any()
+        tried = find_interfering(clear, CHUNK, np.random.default_rng(0))
+        assert not tried.any()
+        assert not tried.could_change.any()
+        found = of(clear)
+        assert (found.sentences, found.compared, found.labelled, found.changed) == (40, 0, 0, 0)
+
+    def test_only_sentences_in_which_a_word_became_another_count(self) -> None:
+        none = of(Alone(CLUSTERS, constructions.unchanged(CLUSTERS.dim), SCHEME))
+        assert (none.sentences, none.compared, none.changed, none.interfering) == (40, 0, 0, 0)
+        assert none.labelled > 40
+        for honest in (HONEST, constructions.k_anonymous(CLUSTERS, SCHEME)):
+            found = of(honest)
+            assert 0 < found.compared <= found.sentences
+            assert found.compared <= found.changed <= found.labelled == none.labelled
+
+    def test_what_was_changed_is_counted_by_hand(self) -> None:
+        chunk = TokenisedSentences(
+            ["Ann", "x", "Bo", ".", "y", "z"], np.array([1, 0, 1, 2, 0, 0], np.uint8), np.array([2, 2, 2])
+        )
+        tried = find_interfering(HONEST, chunk, np.random.default_rng(0))
+        assert tried.could_change.tolist() == [True, False, True, False, False, False]
+        assert not (tried.changed & ~tried.could_change).any()
 
     @settings(max_examples=15)
     @given(st.integers(0, 1000), st.sampled_from(["surrogates", "k-anonymous"]))

@@ -17,6 +17,7 @@ from shared.generate.notes import generate_notes
 from shared.labels import categories_known_of_patients, categories_of_any_form, load_scheme, scheme_names
 from shared.models.representer import RepresenterConfig
 from shared.privacy.attacks.person.pattern import PatternSettings, looks_of, residual_pattern
+from shared.privacy.policy import judge, load_policy
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.tokenised import tokenised_corpus
 from tests import constructions
@@ -119,6 +120,39 @@ def test_as_many_are_alone_as_chance_has_it() -> None:
     assert found[0].value == found[1].value
     bits = {one.category: one.value for one in found if one.unit}
     assert bits == pytest.approx({"PATIENT": np.log2(40), "DATE": np.log2(50)})
+
+
+LIMITS = [one for one in load_policy().limits if one.attack == "residual pattern"]
+LEAKY = list(generate_notes("en_harbor", 220, 3))
+
+
+@pytest.mark.parametrize("notes", [8, 40, 60, 220])
+def test_lengths_that_show_break_our_limits_on_few_notes_and_on_many(notes: int) -> None:
+    encoder, settings = surrogates(any_form=False), PatternSettings(draws=2)
+    found = residual_pattern(encoder, LEAKY[: notes // 2], LEAKY[notes // 2 : notes], settings)
+    assert not all(verdict.passed for verdict in judge(LIMITS, found, full=False))
+
+
+@pytest.mark.parametrize(
+    ("notes", "full", "kept"), [(40, False, False), (60, False, True), (60, True, False), (220, True, True)]
+)
+def test_what_looks_alike_keeps_our_limits_once_there_are_notes_to_tell(notes: int, full: bool, kept: bool) -> None:
+    found = residual_pattern(surrogates(hides_casing=True), LEAKY[: notes // 2], LEAKY[notes // 2 : notes], SETTINGS)
+    assert all(verdict.passed for verdict in judge(LIMITS, found, full=full)) == kept
+    assert {one.trials for one in found if one.measure.startswith("patients who")} == {notes}
+
+
+def test_the_interval_is_over_notes_and_not_over_patients() -> None:
+    """Against the spread of the figure over notes that were really drawn anew."""
+    encoder = surrogates(any_form=False)
+    found = [
+        residual_pattern(encoder, LEAKY[start : start + 20], LEAKY[start + 20 : start + 40], SETTINGS)[0]
+        for start in range(0, 200, 40)
+    ]
+    assert all(0 <= one.interval[0] < one.value < one.interval[1] <= 1 for one in found)
+    widths = [one.interval[1] - one.interval[0] for one in found]
+    spread = 2 * 1.96 * float(np.std([one.value for one in found], ddof=1))
+    assert spread / 3 < float(np.mean(widths)) < 3 * spread
 
 
 def test_more_can_be_known() -> None:

@@ -252,24 +252,31 @@ class TestPower:
 
 
 class TestOurControls:
-    """A positive control must be broken beyond chance."""
+    """A positive control must be broken by far: an adversary that hardly breaks it shows little of what it does not break."""
 
     LIMITS = tuple(one for one in load_policy().limits if one.least is not None)
 
-    @pytest.mark.parametrize(("hits", "trials"), [(73, 100), (146, 200), (87, 100)])
+    # The least of twenty controls of full audits was .715 of 4000.
+    @pytest.mark.parametrize(("hits", "trials"), [(2860, 4000), (146, 200), (87, 100)])
     def test_one_that_is_broken_passes(self, hits: int, trials: int) -> None:
         for one in self.LIMITS:
             control = replace(found(hits, trials, 0.5, "decisions right, 50 epochs"), attack=one.attack)
             assert judge([one], [control], full=True)[0].passed
 
+    @pytest.mark.parametrize(("hits", "trials"), [(2080, 4000), (520, 800), (73, 100)])
+    def test_one_that_is_broken_a_little_fails(self, hits: int, trials: int) -> None:
+        for one in self.LIMITS:
+            control = replace(found(hits, trials, 0.5, "decisions right, 50 epochs"), attack=one.attack)
+            assert not judge([one], [control], full=True)[0].passed
+
     @pytest.mark.parametrize("trials", [100, 1000])
-    def test_one_that_is_guessed_fails_but_for_a_fortieth(self, trials: int) -> None:
+    def test_one_that_is_guessed_fails(self, trials: int) -> None:
         chance = 0.0
         for hits in range(trials + 1):
             control = replace(found(hits, trials, 0.5, "decisions right, 50 epochs"), attack=self.LIMITS[0].attack)
             if judge(self.LIMITS[:1], [control], full=True)[0].passed:
                 chance += math.comb(trials, hits) / 2**trials
-        assert 0 < chance <= 0.025
+        assert chance < 1e-5
 
 
 class TestFiles:

@@ -106,6 +106,10 @@ def test_a_failed_audit_is_taken_of_what_was_enabled_by_name_only() -> None:
     [
         ({}, None, []),
         ({"interfering": 1}, None, [Demand.INTERFERENCE]),
+        # Of words of which none becomes another nothing is shown; a handful may have none by chance.
+        ({"labelled": 20, "changed": 0}, None, [Demand.INTERFERENCE]),
+        ({"labelled": 20, "changed": 1}, None, []),
+        ({"labelled": 19, "changed": 0}, None, []),
         ({"bank_spans_in_notes": 1}, None, [Demand.BANK]),
         ({"advantage": 0.5}, None, [Demand.ADVANTAGE]),
         ({"advantage": 0.2}, None, []),

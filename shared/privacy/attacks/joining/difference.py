@@ -4,7 +4,8 @@ The attacker holds both shares, and asks
 
 - which sentences of the first stand in the second: were there any, what is missing or new would point to notes, and a sentence whose
   labels were corrected to what was forgotten in it. A sentence may recur by chance, for notes repeat each other; so the baseline is
-  what recurs in as many notes that have nothing to do with them;
+  what recurs in as many notes that have nothing to do with them. Behind noise no row comes twice: there a sentence recurs where noise
+  explains how far its rows are from those of a sentence of the second;
 - which sentences of the second, all of whose notes are new, are of one note.
 
 The second share holds what a hospital lets leave: notes that have not left, without the sentences whose words have left with others.
@@ -26,7 +27,7 @@ from shared.privacy.attacks.joining.joined import JoiningSettings, join_sentence
 from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.reassembly.clinical import clinical_rows
-from shared.privacy.reassembly.recurrence import recurring
+from shared.privacy.reassembly.recurrence import recurring, recurring_behind_noise
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
@@ -81,7 +82,10 @@ def difference(
     later, unrelated = (
         draw_share(encoder, sift(tokenised_corpus(notes, encoder.scheme), left), noise) for notes in (second, others)
     )
-    return [*recurrence_findings(earlier, later, unrelated, settings), joined.nearest(ATTACK, WITHIN)]
+    again = None
+    if encoder.gaussian_noise is not None:
+        again = draw_share(encoder, sift(tokenised_corpus(others, encoder.scheme), left), noise)
+    return [*recurrence_findings(earlier, later, unrelated, settings, again), joined.nearest(ATTACK, WITHIN)]
 
 
 def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSentences:
@@ -91,7 +95,11 @@ def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSe
 
 
 def recurrence_findings(
-    earlier: RaggedSentences, later: RaggedSentences, unrelated: RaggedSentences, settings: JoiningSettings
+    earlier: RaggedSentences,
+    later: RaggedSentences,
+    unrelated: RaggedSentences,
+    settings: JoiningSettings,
+    again: RaggedSentences | None = None,
 ) -> list[Finding]:
     """How many sentences of an earlier share recur in a later one.
 
@@ -100,11 +108,16 @@ def recurrence_findings(
         later: share of the same hospital.
         unrelated: share of about as many notes that have nothing to do with the earlier ones.
         settings: which sentences are clinical, and the seed.
+        again: another share of the unrelated notes, in the same order, where noise lies over the rows; None where equal words bring
+            equal rows.
 
     Raises:
         ConfigurationError: the earlier share has no clinical sentence.
     """
-    again, by_chance = (recurring(earlier, other) for other in (later, unrelated))
+    recurs, by_chance = (
+        recurring(earlier, other) if again is None else recurring_behind_noise(earlier, other, (unrelated, again))
+        for other in (later, unrelated)
+    )
     clinical = np.zeros(earlier.sentences, dtype=np.bool_)
     clinical[clinical_rows(earlier, settings.shortest, settings.most_phi)] = True
     found = []
@@ -117,10 +130,10 @@ def recurrence_findings(
             proportion(
                 ATTACK,
                 f"{name} sentences of the earlier share recur in the later one",
-                int(again[rows].sum()),
+                int(recurs[rows].sum()),
                 int(rows.sum()),
                 float(by_chance[rows].mean()),
-                f"{_KNOWLEDGE}; surrogates are passed over",
+                f"{_KNOWLEDGE}; surrogates are passed over{'' if again is None else ', and what noise explains'}",
                 settings.seed,
             )
         )

@@ -6,12 +6,16 @@ together from the PHI of notes, and asks how many of them look like no other.
 
 What a share shows of a span is computed by the release itself, under chance that is the same for all spans: two spans look alike where all
 that is shown of them is equal, in every draw. Where noise lies over the rows, lengths, casing and tags alone are compared.
+
+The patients are many and the notes that they are put together from may be few: of few notes nobody has a look that only one in a
+thousand has, so too few patients are alone. So what the figures rest on is the number of notes, their interval is over notes, and a
+figure of its own tells that there were many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -26,8 +30,12 @@ from shared.privacy.attacks.scene import Scene
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
-_FINDS = "residual pattern"
+_FINDS, _ALONE = "residual pattern", "patients who look like no other"
 _RESAMPLES = 200
+# Patients are put together anew for each, which takes longer.
+_NOTE_RESAMPLES = 100
+# Of generated notes whose addresses show their lengths 5% of patients are alone by 60 notes, 15% by 240 and 19% by 400.
+_MANY_NOTES = 200
 
 Span: TypeAlias = tuple[str, ...]
 """The tokens of a labelled span. These may be PHI: never log them."""
@@ -73,30 +81,38 @@ def residual_pattern(
         also_known: other knowledge that is to be tried, by its name: categories that are known besides.
 
     Returns:
-        The patients that look like no other, by what people know of them and by PHI of every category; the attacked notes that
-        look like at most one patient; and for each category the bits that the look of a span tells.
+        The patients that look like no other, by what people know of them and by PHI of every category, the first once more where
+        the notes are many; the attacked notes that look like at most one patient; and for each category the bits that the look of a
+        span tells.
 
     Raises:
         ConfigurationError: the notes hold no PHI.
     """
     rng = np.random.default_rng(settings.seed)
-    spans = _some(_spans(tokenised_corpus([*known, *attacked], encoder.scheme), encoder.scheme), settings.spans, rng)
+    owned = _owned([*known, *attacked], encoder.scheme, settings.spans, rng)
+    spans = {category: [span for _, span in listed] for category, listed in owned.items()}
     if not spans:
         raise ConfigurationError("residual pattern: expected labelled PHI to put patients together from, got none")
     looks = looks_of(encoder, spans, settings.draws)
     every = sorted(spans)
     listed = categories_known_of_patients(encoder.scheme)
     known_of = [category for category in every if category in listed] or every
-    patients = {
-        category: rng.choice([looks[category][span] for span in spans[category]], settings.patients)
+    drawn = {
+        category: _Looks([looks[category][span] for span in spans[category]], [note for note, _ in owned[category]])
         for category in every
     }
+    patients = {category: drawn[category].draw(settings.patients, rng) for category in every}
     tried = {"what people know of them": known_of}
     for name, categories in (also_known or {}).items():
         besides = {encoder.scheme.category_index[category] for category in categories}
         tried[name] = [category for category in every if category in besides.union(known_of)]
     tried["PHI of every category"] = every
-    found = [_alone(name, patients, encoder.scheme, chosen, settings) for name, chosen in tried.items()]
+    found = [
+        _alone(f"by {name}, of {settings.patients}", patients, drawn, encoder.scheme, chosen, settings)
+        for name, chosen in tried.items()
+    ]
+    if found[0].trials >= _MANY_NOTES:
+        found.append(replace(found[0], measure=f"{_ALONE}, put together from at least {_MANY_NOTES} notes"))
     found.append(_notes_alone(encoder.scheme, attacked, looks, {one: patients[one] for one in known_of}, settings))
     return found + [_bits(encoder.scheme, category, looks, spans[category], settings, rng) for category in every]
 
@@ -158,34 +174,80 @@ def _spans(chunk: TokenisedSentences, scheme: LabelScheme) -> dict[int, list[Spa
     return found
 
 
-def _some(spans: dict[int, list[Span]], most: int, rng: np.random.Generator) -> dict[int, list[Span]]:
-    """At most so many of each category, by chance."""
+def _owned(
+    notes: Sequence[Document], scheme: LabelScheme, most: int, rng: np.random.Generator
+) -> dict[int, list[tuple[int, Span]]]:
+    """At most so many spans of each category, by chance, each with the number of its note."""
+    found: dict[int, list[tuple[int, Span]]] = {}
+    for number, note in enumerate(notes):
+        for category, spans in _spans(tokenised_corpus([note], scheme), scheme).items():
+            found.setdefault(category, []).extend((number, span) for span in spans)
     return {
         category: [listed[index] for index in rng.permutation(len(listed))[:most].tolist()]
-        for category, listed in sorted(spans.items())
+        for category, listed in sorted(found.items())
     }
+
+
+class _Looks:
+    """Looks of a category that patients are drawn from.
+
+    Args:
+        looks: of spans. notes: of the same.
+    """
+
+    def __init__(self, looks: Sequence[int], notes: Sequence[int]) -> None:
+        self.looks, self.notes = np.array(looks, dtype=np.int64), np.array(notes, dtype=np.int64)
+
+    def draw(
+        self, patients: int, rng: np.random.Generator, weights: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """The look of each of so many patients, int64 `[patients]`, each span as likely as the weight of its note."""
+        weight = None if weights is None else weights[self.notes]
+        if weight is None or not weight.any():
+            return rng.choice(self.looks, patients)
+        return rng.choice(self.looks, patients, p=weight / weight.sum())
 
 
 def _alone(
     known: str,
     patients: Mapping[int, NDArray[np.int64]],
+    drawn: Mapping[int, _Looks],
     scheme: LabelScheme,
     categories: Sequence[int],
     settings: PatternSettings,
 ) -> Finding:
-    """The patients that look like no other."""
-    looks = np.stack([patients[category] for category in categories], axis=1)
-    _, sizes = np.unique(looks, axis=0, return_counts=True)
+    """The patients that look like no other; the interval is a bootstrap over notes, laid around the value.
+
+    Whole notes that are drawn again hold fewer looks than the notes, so that the figure falls; how far it spreads is what counts.
+    """
+    value = _share_alone([patients[category] for category in categories])
+    rng = np.random.default_rng((settings.seed, 1))
+    notes = np.unique(np.concatenate([drawn[category].notes for category in categories]))
+    again = np.empty(_NOTE_RESAMPLES)
+    for index in range(_NOTE_RESAMPLES):
+        weights = np.bincount(rng.choice(notes, len(notes)), minlength=int(notes.max()) + 1)
+        looks = [drawn[category].draw(settings.patients, rng, weights) for category in categories]
+        again[index] = _share_alone(looks)
+    low, high = np.clip(value + np.quantile(again, [0.025, 0.975]) - again.mean(), 0, 1)
     names = ", ".join(scheme.categories[category] for category in categories)
-    return proportion(
+    return Finding(
         _FINDS,
-        f"patients who look like no other by {known}, of {settings.patients}",
-        int((sizes == 1).sum()),
-        settings.patients,
+        f"{_ALONE} {known}",
+        value,
         0.0,
+        (min(float(low), value), max(float(high), value)),
+        len(notes),
         f"the release, and PHI of these categories of every patient: {names}",
         settings.seed,
     )
+
+
+def _share_alone(looks: Sequence[NDArray[np.int64]]) -> float:
+    """How many of the patients have looks that no other has, of each category int64 `[patients]`."""
+    together = np.zeros(len(looks[0]), dtype=np.int64)
+    for one in looks:
+        _, together = np.unique(together * (int(one.max()) + 1) + one, return_inverse=True)
+    return float((np.bincount(together) == 1).sum() / len(together))
 
 
 def _notes_alone(
