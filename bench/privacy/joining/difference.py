@@ -119,7 +119,7 @@ def _attack() -> dict[str, Any]:
     left = tokenised_corpus(notes[:FIRST], made.scheme)
     unrelated = draw_share(made, sift(tokenised_corpus(known[: len(later) * NEW], made.scheme), left), noise)
     everything = RaggedSentences.concatenate([shown for shown, _ in later])
-    clinical, every = recurrence_findings(first, everything, unrelated, settings)
+    clinical, every = recurrence_findings(first, everything, [unrelated], settings)
     found = {"clinical": clinical, "all": every}
     for name, chosen in (("within", all_rows), ("within, clinical", clinical_rows)):
         half = len(known) // 2

@@ -34,6 +34,8 @@ from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 ATTACK = "difference"
 WITHIN = "nearest sentence of the new notes is of the same note"
+# Sets of unrelated notes, at most.
+_SETS = 8
 _KNOWLEDGE = "two shares of one hospital, the second without what left with the first; release"
 
 
@@ -74,18 +76,22 @@ def difference(
     order = rng.permutation(len(attacked)).tolist()
     half = len(order) // 2
     first, second = ([attacked[index] for index in part] for part in (order[:half], order[half:]))
-    # As many that have nothing to do with them.
-    others = [public[index] for index in rng.permutation(len(public))[: len(second)].tolist()]
+    others = _sets([public[index] for index in rng.permutation(len(public)).tolist()], len(second))
     left = tokenised_corpus(first, encoder.scheme)
     noise = torch.Generator().manual_seed(int(rng.integers(2**31)))
     earlier = draw_share(encoder, left, noise)
-    later, unrelated = (
-        draw_share(encoder, sift(tokenised_corpus(notes, encoder.scheme), left), noise) for notes in (second, others)
+    later, *unrelated = (
+        draw_share(encoder, sift(tokenised_corpus(notes, encoder.scheme), left), noise) for notes in (second, *others)
     )
     again = None
     if encoder.gaussian_noise is not None:
-        again = draw_share(encoder, sift(tokenised_corpus(others, encoder.scheme), left), noise)
+        again = draw_share(encoder, sift(tokenised_corpus(others[0], encoder.scheme), left), noise)
     return [*recurrence_findings(earlier, later, unrelated, settings, again), joined.nearest(ATTACK, WITHIN)]
+
+
+def _sets(notes: list[Document], size: int) -> list[list[Document]]:
+    """As many notes as another share has, as often as there are; what recurs in one such set by chance may be none, or much."""
+    return [notes[first : first + size] for first in range(0, max(1, len(notes) - size + 1), size)][:_SETS]
 
 
 def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSentences:
@@ -97,7 +103,7 @@ def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSe
 def recurrence_findings(
     earlier: RaggedSentences,
     later: RaggedSentences,
-    unrelated: RaggedSentences,
+    unrelated: Sequence[RaggedSentences],
     settings: JoiningSettings,
     again: RaggedSentences | None = None,
 ) -> list[Finding]:
@@ -106,18 +112,19 @@ def recurrence_findings(
     Args:
         earlier: share of a hospital.
         later: share of the same hospital.
-        unrelated: share of about as many notes that have nothing to do with the earlier ones.
+        unrelated: shares of about as many notes each that have nothing to do with the earlier ones; what recurs in one on average is chance.
         settings: which sentences are clinical, and the seed.
-        again: another share of the unrelated notes, in the same order, where noise lies over the rows; None where equal words bring
+        again: another share of the first of the unrelated notes, in the same order, where noise lies over the rows; None where equal words bring
             equal rows.
 
     Raises:
         ConfigurationError: the earlier share has no clinical sentence.
     """
-    recurs, by_chance = (
-        recurring(earlier, other) if again is None else recurring_behind_noise(earlier, other, (unrelated, again))
-        for other in (later, unrelated)
+    recurs, *others = (
+        recurring(earlier, other) if again is None else recurring_behind_noise(earlier, other, (unrelated[0], again))
+        for other in (later, *unrelated)
     )
+    by_chance = np.mean(others, axis=0)
     clinical = np.zeros(earlier.sentences, dtype=np.bool_)
     clinical[clinical_rows(earlier, settings.shortest, settings.most_phi)] = True
     found = []
