@@ -53,6 +53,19 @@ def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:
     )
 
 
+def names_of_countries() -> frozenset[str]:
+    """Given names and surnames of the USA, Spain, Mexico and India, of Faker, in small letters, with their accents and without."""
+    from faker.providers.person import en_IN, en_US, es_ES, es_MX
+
+    from shared.embeddings.generalised import strip_accents
+
+    lists = (
+        getattr(one.Provider, name) for one in (en_US, es_ES, es_MX, en_IN) for name in ("first_names", "last_names")
+    )
+    names = {word.lower() for names in lists for word in _words(names)}
+    return frozenset(form for name in names for form in (name, strip_accents(name)))
+
+
 def full_names(scheme: str, count: int, seed: int) -> list[tuple[str, ...]]:
     """Full names, each once: a given name with one surname, then as many with two.
 

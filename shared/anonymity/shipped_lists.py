@@ -12,7 +12,7 @@ import importlib.util
 import lzma
 import tomllib
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -61,8 +61,12 @@ class Dictionary(PublicList):
     def _holds_folded(self, word: str) -> bool:
         # A set of a million forms takes longer to make than it takes to look up all that is asked for.
         form = word.encode("utf-8", "surrogatepass")
-        place = bisect_left(self.sorted_forms, form)
-        return self.sorted_forms[place : place + 1] == [form] and strip_accents(word) not in _names()
+        return _stands(form, self.sorted_forms) and strip_accents(word) not in _names()
+
+
+def _stands(form: bytes, forms: Sequence[bytes]) -> bool:
+    place = bisect_left(forms, form)
+    return forms[place : place + 1] == [form]
 
 
 @cache
@@ -117,6 +121,23 @@ def ordinary_words(language: str | None) -> Callable[[str], bool]:
         return any(bool(one.holds([word])[0]) for one in dictionaries)
 
     return is_ordinary
+
+
+def in_no_list(words: Iterable[str], language: str | None) -> frozenset[str]:
+    """Those of some words that stand neither among our own nor in a dictionary, where a dictionary has names as well.
+
+    Args:
+        words: in small letters.
+        language: as in `lists_of`.
+    """
+    own, *dictionaries = lists_of(language)
+    forms = [one.sorted_forms for one in dictionaries if isinstance(one, Dictionary)]
+    asked = list(words)
+    return frozenset(
+        word
+        for word, listed in zip(asked, own.holds(asked).tolist(), strict=True)
+        if not listed and not any(_stands(word.encode(), known) for known in forms)
+    )
 
 
 def read_forms(language: str, sha256: str) -> list[bytes]:

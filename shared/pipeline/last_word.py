@@ -20,7 +20,8 @@ from shared.document import Annotation, Document
 from shared.errors import ModelError
 from shared.labels import HIDDEN, LabelScheme, categories_of_any_form, categories_of_names
 from shared.patterns.engine import Patterns
-from shared.pipeline.given_up.eponyms import Eponyms
+from shared.patterns.small_names import SmallNames
+from shared.pipeline.given_up.eponyms import Eponyms, eponym_names
 from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
@@ -82,7 +83,7 @@ class LastWord:
         if "impersonal" in steps:
             document = self._impersonal.give_up(document)
         if "patterns" in steps:
-            document = self._with_patterns(document)
+            document = self._with_small_names(self._with_patterns(document))
         if "whole" in steps:
             document = self._whole.widen(document)
         if "mentions" in steps:
@@ -114,6 +115,17 @@ class LastWord:
         kept = tuple(span for number, span in enumerate(spans) if number not in named)
         return complete_spans(replace(document, annotations=kept), added)
 
+    def _with_small_names(self, document: Document) -> Document:
+        """With names in small letters where nothing was found: who found something there knows better whose name it is."""
+        spans = document.annotations
+        added = []
+        for found in self._small_names.find(document.text):
+            behind = bisect_right(spans, found.start, key=lambda one: one.end)
+            touched = behind < len(spans) and spans[behind].start < found.end
+            if not touched and document.text[found.start : found.end] not in eponym_names():
+                added.append(Annotation(found.start, found.end, found.category, confidence=found.certainty))
+        return complete_spans(document, added) if added else document
+
     def _by_patterns(self, text: str) -> Iterator[tuple[Annotation, str]]:
         """What patterns find, each stretch once, and which kind: the longest first, then the kind that is stated first."""
         end = 0
@@ -133,6 +145,10 @@ class LastWord:
     @cached_property
     def _patterns(self) -> Patterns:
         return _patterns_of(self.scheme, self.settings.language)
+
+    @cached_property
+    def _small_names(self) -> SmallNames:
+        return SmallNames(self.scheme, self.settings.language)
 
     @cached_property
     def _eponyms(self) -> Eponyms:

@@ -57,6 +57,13 @@ class Eponyms:
 
 
 @cache
+def eponym_names() -> frozenset[str]:
+    """What things are called after, in small letters."""
+    listed = (_listed()[name] for name in ("names", "surnames", "whole"))
+    return frozenset(word.lower() for words in listed for word in re.split(r"[\s-]+", words))
+
+
+@cache
 def _listed() -> dict[str, str]:
     listed: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("eponyms.toml")))
     return listed
