@@ -14,23 +14,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import load_or_measure
-from bench.privacy.material import COMMAND, PROVIDER_NOTES, background, spanish, spanish_names
+from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
 from shared.anonymity.names import default_names
 from shared.augment.pseudonyms import is_punctuation
-from shared.constructions.construction import Construction
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.constructions.procedures.narrowed import near_phi
 from shared.document import Annotation, Document
 from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_corpus
 from shared.text.casing import cased_like
 from shared.training.tagging import TaggingConfig
 
+COMMAND = "python -m bench.results_privacy forgotten"
 RATES = (0.01, 0.03, 0.1)
 CANDIDATES = 10_000
 _PER_NOTES = 250
@@ -76,15 +77,15 @@ def forget(documents: Iterable[Document], rate: float, seed: int) -> list[tuple[
 
 
 class Reader:
-    """The attacker, who has the release.
+    """The attacker, who has the release: a code names a public word, or the words of a group.
 
     Args:
         construction: of the release.
     """
 
-    def __init__(self, construction: Construction) -> None:
+    def __init__(self, construction: CodedSurrogates) -> None:
         self._construction = construction
-        self._known: dict[str, bytes] = {}
+        self._known: dict[tuple[str, bool], int] = {}
         self._first, self._last, _ = default_names(construction.scheme.name)
         self._candidates: dict[tuple[bool, ...], list[list[str]]] = {}
 
@@ -105,8 +106,10 @@ class Reader:
         """The counts of Told for one note; what is labelled in it decides how it is cut."""
         [(document, tokens)] = tokenise_documents([document])
         chunk = tokenised_corpus([document], self._construction.scheme)
-        seen = self._construction.rehearse_share(chunk, torch.Generator().manual_seed(1))
-        rows = [row.tobytes() for row in seen.values]
+        seen = self._construction.rehearse_codes(chunk, torch.Generator().manual_seed(1))
+        exact = (seen.codes < len(self._construction.vectors)) & (chunk.tags == 0) & ~chunk.are_doubtful
+        near = near_phi(seen, self._construction.vectors.narrowing.window)
+        shown = list(zip(seen.codes.tolist(), near.tolist(), strict=True))
         words = np.array([not is_punctuation(word) for word in chunk.words], dtype=np.bool_)
         forgotten = np.zeros(len(words), dtype=np.bool_)
         names = []
@@ -118,24 +121,27 @@ class Reader:
         other = words & ~forgotten & ((chunk.tags == 0) | chunk.are_doubtful)
         return (
             int(forgotten.sum()),
-            int((forgotten & self._exact(chunk, rows)).sum()),
+            int((forgotten & exact).sum()),
             len(names),
-            sum(self._picked(name, chunk, rows) for name in names),
+            sum(self._picked(name, chunk, shown) for name in names),
             int(other.sum()),
             int((other & chunk.are_doubtful).sum()),
         )
 
-    def _exact(self, chunk: TokenisedSentences, rows: Sequence[bytes]) -> NDArray[np.bool_]:
-        public = self._construction.are_public(chunk.words)
-        shown = np.array([self._shown(word) == row for word, row in zip(chunk.words, rows, strict=True)])
-        exact: NDArray[np.bool_] = public & shown & ~chunk.are_doubtful & (chunk.tags == 0)
-        return exact
+    def _picked(self, places: Sequence[int], chunk: TokenisedSentences, shown: Sequence[tuple[int, bool]]) -> float:
+        """Chance to pick a name out of the candidates by what the share shows of it; it is one of them.
 
-    def _picked(self, places: Sequence[int], chunk: TokenisedSentences, rows: Sequence[bytes]) -> float:
-        """Chance to pick a name out of the candidates by what the share shows of it; it is one of them."""
+        Args:
+            places: tokens of the name.
+            chunk: the note.
+            shown: of each token its code, and whether it stands near labelled PHI.
+        """
         visible = [(index, place) for index, place in enumerate(places) if chunk.tags[place] == 0]
         alike = sum(
-            all(self._shown(cased_like(name[index], chunk.words[place])) == rows[place] for index, place in visible)
+            all(
+                self._code(cased_like(name[index], chunk.words[place]), shown[place][1]) == shown[place][0]
+                for index, place in visible
+            )
             for name in self._names_like(tuple(len(chunk.words[place]) == 1 for place in places))
         )
         return 1 / (1 + alike)
@@ -151,16 +157,19 @@ class Reader:
             ]
         return self._candidates[initials]
 
-    def _shown(self, word: str) -> bytes:
-        if word not in self._known:
-            self._known[word] = (
-                self._construction.noise_free(TokenisedSentences.single_words([word])).values[0].tobytes()
-            )
-        return self._known[word]
+    def _code(self, word: str, near: bool) -> int:
+        """What a share shows of a word without a label."""
+        if (word, near) not in self._known:
+            alone = TokenisedSentences.single_words([word]).with_tags(np.array([int(near)], dtype=np.uint8))
+            self._known[word, near] = int(self._construction.codes(alone)[0])
+        return self._known[word, near]
 
 
 def measure(
-    construction: Construction, checkers: dict[str, Checker | None], documents: Sequence[Document], seeds: Sequence[int]
+    construction: CodedSurrogates,
+    checkers: dict[str, Checker | None],
+    documents: Sequence[Document],
+    seeds: Sequence[int],
 ) -> dict[str, list[Told]]:
     """What is told, by rate and way of looking, a value for each seed."""
     reader, found = Reader(construction), dict[str, list[Told]]()
@@ -218,7 +227,7 @@ def forgotten() -> None:
 
     def run() -> dict[str, object]:
         pipeline = private_pipeline(material, {}, "meddocan", RepresenterOptions(cluster_size=1000), config)
-        assert isinstance(pipeline.encoder, Construction)
+        assert isinstance(pipeline.encoder, CodedSurrogates)
         scheme = pipeline.encoder.scheme
         checkers = dict(zip(_WAYS, (None, Checker(scheme), Checker(scheme, pipeline)), strict=True))
         found = measure(pipeline.encoder, checkers, corpora.meddocan("dev"), SEEDS)
