@@ -60,8 +60,9 @@ def test_ci_expects_it() -> None:
 def test_ci_runs_the_deployment_where_it_can_not_be_skipped() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     # Beside others, so it has to be waited for, and what it says counts.
-    assert '\nmake federated > "$told" 2>&1 & federated=$!\n' in script
-    assert '\nwait $federated || { cat "$told"; exit 1; }\n' in script
+    assert "\n  make federated\n" in script
+    assert '\n(set -e; elsewhere) > "$told" 2>&1 & beside=$!\n' in script
+    assert '\nwait $beside || { cat "$told"; exit 1; }\n' in script
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "federated: export DEID_COMMONS_EXPECT = flower\n" in made
     assert "pytest -n 0 tests/e2e/test_federated_flower.py tests/e2e/test_federated_flower_attacks.py\n" in made

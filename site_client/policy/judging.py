@@ -194,7 +194,8 @@ def _of_notes(policy: SitePolicy, found: RecomputedOnNotes) -> Iterator[Breach]:
             f"that a share does not hang on labelled PHI, {found.interfering} of {found.compared} sentences of your notes in which it "
             "was changed give other bytes",
         )
-    elif found.labelled >= _TELLING and not found.changed:
+    # A policy that takes clusters of one word does not ask that any is hidden among others.
+    elif policy.least_cluster > 1 and found.labelled >= _TELLING and not found.changed:
         yield Breach(
             Demand.INTERFERENCE,
             f"that labelled PHI is hidden among other words, none of {found.labelled} labelled words of your notes has another to stand "
