@@ -74,7 +74,8 @@ def _audit(release: VerifiedRelease, *, own_set: bool) -> AuditFacts | None:
     verdicts = record.judged(load_policy(), own_set=own_set)
     failed = tuple(_failed(one) for one in verdicts if not one.passed)
     preset = record.preset if record.preset in ("full", "quick") else "unknown"
-    return AuditFacts(record.representer == here, preset, record.made, len(verdicts), failed)
+    asked = sum(not one.skipped for one in verdicts)
+    return AuditFacts(record.representer == here, preset, record.made, asked, failed)
 
 
 def _failed(verdict: Verdict) -> str:

@@ -42,7 +42,7 @@ class AuditFacts:
         ours: whether it is of the representer in this very release.
         preset: "quick" or "full".
         made: its day; None where it does not say.
-        limits: of the policy that ships with this program.
+        limits: of the policy that ships with this program, those that an audit of this preset is asked for.
         failed: those that its findings do not keep, in words.
     """
 
@@ -158,7 +158,7 @@ def audit_line(audit: AuditFacts | None) -> str:
         return "none that can be read"
     if not audit.ours:
         return "of ANOTHER representer"
-    kept = f"{audit.limits - len(audit.failed)} of {audit.limits} limits kept, judged here by findings that the provider states"
+    kept = f"{audit.limits - len(audit.failed)} of {audit.limits} limits kept that are asked of it, judged here by findings that the provider states"
     return f"{audit.preset}, of {audit.made or 'no stated day'}; {kept}"
 
 
