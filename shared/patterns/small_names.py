@@ -21,7 +21,8 @@ _PEOPLE = ("PATIENT", "NOMBRE_SUJETO_ASISTENCIA", "NAME", "PERSON")
 _WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}(?![^\W_])")
 # Names that clinical notes use as words, and dictionaries lack.
 _WORDS = frozenset("alba alta antero carina concha dada hemi peri pons".split())
-# Share of its matches that were PHI in training notes: 82 of 87 of MEDDOCAN, 469 of 474 of the hospital of `en_sites` that writes so most, but for eponyms.
+# Share of its matches that were PHI in training notes, but for eponyms: 82 of 87 of MEDDOCAN, 469 of 474 of the hospital of `en_sites` that writes so most,
+# whose names are drawn from such lists.
 _CERTAINTY = 0.94
 
 

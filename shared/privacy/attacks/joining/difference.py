@@ -4,7 +4,7 @@ The attacker holds both shares, and asks
 
 - which sentences of the first stand in the second: were there any, what is missing or new would point to notes, and a sentence whose
   labels were corrected to what was forgotten in it. A sentence may recur by chance, for notes repeat each other; so the baseline is
-  what recurs in as many notes that have nothing to do with them. Behind noise no row comes twice: there a sentence recurs where noise
+  what recurs in as many notes that have nothing to do with them, on average over several sets. Behind noise no row comes twice: there a sentence recurs where noise
   explains how far its rows are from those of a sentence of the second;
 - which sentences of the second, all of whose notes are new, are of one note.
 
