@@ -149,7 +149,7 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator train-lm nothing --workspace {provider}", 2, "does not exist"),
     ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
     # Copies of sentences.
-    ("aggregator train-head --augment phi,nonsense --workspace {provider}", 2, "phi, context, recase"),
+    ("aggregator train-head --augment phi,nonsense --workspace {provider}", 2, "phi, context, shorthand, recase"),
     ("aggregator train-head --augment phi,phi --workspace {provider}", 2, "parted by commas"),
     ("aggregator train-head --augment '' --workspace {provider}", 2, "parted by commas"),
     ("aggregator train-head --augment context --workspace {provider}", 2, "--wordnet"),

@@ -37,7 +37,7 @@ INFLUENCE = ("fast", "full", "none")
 """Those of `aggregator.training.judging.influence`, the default first."""
 STRATEGIES = ("fedavg", "fedprox", "fedadam", "fedyogi", "median", "trimmed-mean", "krum")
 """Those of `shared.federated.strategies`, the default first."""
-AUGMENTS = ("phi", "context", "recase")
+AUGMENTS = ("phi", "context", "shorthand", "recase")
 """Those of `shared.augment.augmentation`."""
 MOST_ALPHA = 16
 """That of `shared.augment.augmentation`."""

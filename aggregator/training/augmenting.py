@@ -12,6 +12,7 @@ from shared.augment.augmentation import METHODS, Augmentation, Edit
 from shared.augment.context import Context
 from shared.augment.entities import entities_of, read_entities
 from shared.augment.recasing import Recasing
+from shared.augment.shorthand import Shorthand
 from shared.augment.wordnet import WordNet, read_wordnet
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
@@ -19,7 +20,7 @@ from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.text.language import guess_vocabulary
 
-PHI, CONTEXT, RECASE = METHODS
+PHI, CONTEXT, SHORTHAND, RECASE = METHODS
 ALPHA = 2
 """The paper's recommendation; with the default share of recased copies, as many altered sentences in a pass as others."""
 
@@ -95,6 +96,9 @@ def make_augmenting(
     if CONTEXT in methods:
         wordnet = _wordnet(options.wordnet, vocabulary)
         edits.append(Context(wordnet))
+    if SHORTHAND in methods:
+        _require_english(SHORTHAND, "what it leaves out", vocabulary)
+        edits.append(Shorthand())
     if RECASE in methods:
         edits.append(Recasing())
     facts = {
@@ -109,7 +113,9 @@ def make_augmenting(
 def augmented_reading(
     options: AugmentOptions, construction: Construction
 ) -> tuple[AugmentedReading | None, dict[str, Any]]:
-    """What reads the codes of a pool for training, and the facts of it; by default sentences are recased, where shares hold codes.
+    """What reads the codes of a pool for training, and the facts of it.
+
+    By default, where shares hold codes, sentences are recased, and English ones written in shorthand.
 
     Raises:
         ConfigurationError: as for `make_augmenting`, or the shares hold no words to be changed.
@@ -120,17 +126,23 @@ def augmented_reading(
             "--augment: expected shares of codes, whose sentences can be written anew, got those of a construction without; "
             "use --augment none"
         )
-    default = () if decoding is None else (RECASE,)
-    made = make_augmenting(options, construction.scheme, construction.vectors.words, default)
+    vocabulary = construction.vectors.words
+    english = guess_vocabulary(vocabulary) == "English"
+    default = () if decoding is None else (SHORTHAND, RECASE) if english else (RECASE,)
+    made = make_augmenting(options, construction.scheme, vocabulary, default)
     if decoding is None or made.augmentation is None:
         return None, made.facts
     return AugmentedReading(decoding, made.augmentation), made.facts
 
 
-def _wordnet(folder: Path | None, vocabulary: Sequence[str]) -> WordNet:
+def _require_english(method: str, what: str, vocabulary: Sequence[str]) -> None:
     if guess_vocabulary(vocabulary) not in (None, "English"):
         raise ConfigurationError(
-            "--augment context: expected English notes, since WordNet is English, got word vectors of another language; leave it out"
+            f"--augment {method}: expected English notes, since {what} is English, got word vectors of another language; leave it out"
         )
+
+
+def _wordnet(folder: Path | None, vocabulary: Sequence[str]) -> WordNet:
+    _require_english(CONTEXT, "WordNet", vocabulary)
     assert folder is not None
     return read_wordnet(folder)

@@ -18,13 +18,12 @@ import numpy as np
 
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
-from bench.generalise.pool import SharedCodesSource, pooled_codes
+from bench.generalise.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.outcomes import RUNS, load_or_measure
 from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
-from shared.augment.augmentation import Augmentation, AugmentedSource
-from shared.augment.recasing import Recasing
+from shared.augment.augmentation import AugmentedSource
 from shared.pipeline.adapted import LEAST_EXAMPLES, adapted
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
@@ -58,8 +57,8 @@ def _run(provider: str) -> dict[str, Any]:
     """Counts of every test note of the unseen hospital, by what reads it."""
     sides, site = sides_of(provider), unseen_by(provider)
     made, words = sides.construction, LastWordSettings("English")
-    tags, recased = len(made.scheme.tags), Augmentation((Recasing(),))
-    pool = SharedCodesSource(made, pooled_codes(made, sides.provider, sides.pooled), recased)
+    tags = len(made.scheme.tags)
+    pool = SharedCodesSource(made, pooled_codes(made, sides.provider, sides.pooled), COPIES)
     release = Pipeline(made, train_tagger(pool, tags, recipe(pool.sentences, _SEED, STEPS)), words)
     test, own = corpora.en_site(site, "test"), corpora.en_site(site, "train")
     random.Random(_SEED).shuffle(own)
@@ -71,7 +70,7 @@ def _run(provider: str) -> dict[str, Any]:
         rare = frozenset(name for name in made.scheme.categories if examples[name] < LEAST_EXAMPLES)
         found[f"{size}"] = counts_read(adapted(release, head, None, rare), test)
         found[f"{size} alone"] = counts_read(Pipeline(made, head, words), test)
-    every = AugmentedSource([tokenised_corpus(own, made.scheme)], made.noise_free, recased)
+    every = AugmentedSource([tokenised_corpus(own, made.scheme)], made.noise_free, COPIES)
     scratch = train_tagger(every, tags, recipe(every.sentences, _SEED, STEPS))
     found["scratch"] = counts_read(Pipeline(made, scratch, words), test)
     return {"counts": found, "notes": len(own)}

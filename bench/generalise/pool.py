@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shared.augment.augmentation import Augmentation
+from shared.augment.recasing import Recasing
+from shared.augment.shorthand import Shorthand
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
@@ -19,6 +21,9 @@ from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import Batch
 from shared.sentences.tokenised import tokenised_corpus
+
+COPIES = Augmentation((Shorthand(), Recasing()))
+"""Of English sentences, as `train-head` makes them by default."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from aggregator.training.head import HeadOptions
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.generalise.figures import counts_of
+from bench.generalise.pool import COPIES
 from bench.generalise.rotation_entries import Scored, entries_of
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
@@ -26,8 +27,7 @@ from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from bench.results_loop import private_pipeline
-from shared.augment.augmentation import Augmentation, AugmentedSource
-from shared.augment.recasing import Recasing
+from shared.augment.augmentation import AugmentedSource
 from shared.document import Annotation, Document
 from shared.evaluation import match_corpora
 from shared.evaluation.hospital import evaluate_hospital
@@ -52,9 +52,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "the last word": STEPS,
 }
 RELEASE, RAW = "release", "raw notes"
-TRAININGS = (RELEASE, RAW, "without shapes", "without recasing", "without either")
+TRAININGS = (RELEASE, RAW, "without shapes", "without recasing", "without shorthand", "without copies")
 """The release as it is by default; raw notes pooled by the same recipe; shares without what a head sees besides, or learns from."""
-ASKED = (0.9, 0.95, 0.98, 0.99)
+_COPIES = {"without recasing": ("shorthand",), "without shorthand": ("recase",), "without copies": ()}
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,12 @@ def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[
     pipeline = pipeline_of(provider, training, seed, steps)
     asked = {} if pipeline.points is None else {str(one.target): one for one in pipeline.points.points}
     bare = [Document(note.identifier, note.text) for note in notes]
+    capitals = replace(pipeline, stated=LastWordSettings("English", STEPS[:1]))
     public = np.flatnonzero(pipeline.encoder.are_public(_words(notes))).tolist()
     return {
         "found": _found(replace(pipeline, stated=None, point=None), bare),
-        "capitals": _found(replace(pipeline, stated=LastWordSettings("English", ("capitals",)), point=None), bare),
-        "at": {target: _found(replace(pipeline, point=point), bare) for target, point in asked.items()},
+        "capitals": _found(replace(capitals, point=None), bare),
+        "at": {target: _found(replace(capitals, point=point), bare) for target, point in asked.items()},
         "points": None if pipeline.points is None else asdict(pipeline.points),
         "public": public,
     }
@@ -143,13 +144,12 @@ def _rounded(confidence: float | None) -> float | None:
 def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
     """The whole way of shares, to a release."""
     sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
-    made, recased = sides.construction, training not in ("without recasing", "without either")
-    views = default_config(made.dims[-1], len(made.scheme.tags))
+    made = sides.construction
     options = HeadOptions(
         hold_out=False,
         operating_points=training == RELEASE,
-        augment=AugmentOptions(None if recased else ()),
-        shape=views if training in ("without shapes", "without either") else None,
+        augment=AugmentOptions(_COPIES.get(training)),
+        shape=default_config(made.dims[-1], len(made.scheme.tags)) if training == "without shapes" else None,
     )
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
     config = recipe(sentences, seed, steps)
@@ -160,7 +160,7 @@ def _raw(sides: Sides, seed: int, steps: int) -> Pipeline:
     """Raw notes pooled: the same inputs, copies and steps."""
     made = sides.construction
     chunk = tokenised_corpus([*sides.provider, *sides.pooled], made.scheme)
-    source = AugmentedSource([chunk], made.noise_free, Augmentation((Recasing(),)))
+    source = AugmentedSource([chunk], made.noise_free, COPIES)
     return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(chunk.sentences, seed, steps)))
 
 
@@ -178,8 +178,9 @@ def _scores(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dic
         last = LastWord(load_scheme("i2b2_2014"), LastWordSettings("English", steps), are_public)
         read = capitals if "capitals" in steps else found
         counts[choice] = _counts(notes, [last.complete(one) for one in read])
+    last = LastWord(load_scheme("i2b2_2014"), LastWordSettings("English"), are_public)
     for target, at in kept["at"].items():
-        counts[target] = _counts(notes, _documents(notes, at))
+        counts[target] = _counts(notes, [last.complete(one) for one in _documents(notes, at)])
     return counts
 
 

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
-from bench.generalise.pool import SharedCodesSource, pooled_codes
+from bench.generalise.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.outcomes import is_there, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead, tagged_where_sure
-from shared.augment.augmentation import Augmentation
-from shared.augment.recasing import Recasing
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.errors import ConfigurationError
@@ -85,7 +83,7 @@ class Pool:
         Args:
             codes: in the place of the pool's.
         """
-        return SharedCodesSource(self.construction, self.codes if codes is None else codes, Augmentation((Recasing(),)))
+        return SharedCodesSource(self.construction, self.codes if codes is None else codes, COPIES)
 
 
 def measure(*, train: bool = True) -> list[Entry]:

@@ -1,6 +1,6 @@
 """Augmented copies of labelled sentences (Yue and Zhou 2020, PHICON): D together with alpha times D_aug.
 
-An edit changes one sentence: other PHI of the same category, other words around it, another casing. The paper makes alpha copies of
+An edit changes one sentence: other PHI of the same category, other words around it, fewer and shorter ones, another casing. The paper makes alpha copies of
 every sentence once, and trains longer. Here a pass over the sentences takes, instead of each, one of itself and its alpha copies,
 made anew in every pass: the same mixture in as many steps as without it, so that what is gained is not gained by training longer;
 nor do sentences with PHI, of which alone the paper makes copies, weigh more than before. Whoever wants the copies themselves gets them.
@@ -23,7 +23,7 @@ from shared.errors import ConfigurationError
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 
-METHODS = ("phi", "context", "recase")
+METHODS = ("phi", "context", "shorthand", "recase")
 MOST_ALPHA = 16
 
 Edited: TypeAlias = tuple[list[str], list[int]]

@@ -54,8 +54,8 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         augment_options(
             AUGMENTS,
-            "Altered copies to learn from: other PHI, other words around it, other casing",
-            "recase, where shares hold codes",
+            "Altered copies to learn from: other PHI, other words around it, shorthand, other casing",
+            "recase, where shares hold codes, and shorthand where they are English",
         ),
         click.option(
             "--last-word/--no-last-word",

@@ -23,6 +23,7 @@ from shared.augment.augmentation import METHODS, MOST_ALPHA, Augmentation
 from shared.augment.context import Context
 from shared.augment.entities import Entities
 from shared.augment.recasing import SHARE, Recasing
+from shared.augment.shorthand import Shorthand
 from shared.constructions.procedures import invariance, k_anonymous_invariance
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.constructions.training import TrainingOptions
@@ -46,12 +47,12 @@ ALONE = ("--influence", "none", "--no-operating-points")
 
 
 def test_each_method_is_an_edit_in_the_order_of_the_paper(tmp_path: Path) -> None:
-    asked = AugmentOptions(("recase", "context", "phi"), 3, wordnet=write_wordnet(tmp_path / "wordnet"))
+    asked = AugmentOptions(METHODS[::-1], 3, wordnet=write_wordnet(tmp_path / "wordnet"))
     made = make_augmenting(asked, I2B2, ["fever"])
     assert made.augmentation is not None
-    assert [type(edit) for edit in made.augmentation.edits] == [Entities, Context, Recasing]
+    assert [type(edit) for edit in made.augmentation.edits] == [Entities, Context, Shorthand, Recasing]
     assert made.augmentation.alpha == made.facts["alpha"] == 3
-    assert made.facts["methods"] == ["phi", "context", "recase"]
+    assert made.facts["methods"] == list(METHODS)
     assert len(made.facts["wordnet"]) == 64
     assert json.loads(json.dumps(made.facts)) == made.facts
 
@@ -78,6 +79,18 @@ def test_synonyms_of_another_language_are_refused(tmp_path: Path) -> None:
     spanish = "el la los las de del y que en un una con por para se su al es no lo como más pero sin sobre entre desde".split()
     with pytest.raises(ConfigurationError, match="WordNet is English"):
         make_augmenting(asked, I2B2, spanish)
+
+
+def test_english_sentences_are_written_in_shorthand_too_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    coded = test_codes.surrogates()
+    for language, methods in (("English", ["shorthand", "recase"]), ("Spanish", ["recase"]), (None, ["recase"])):
+        monkeypatch.setattr(
+            "aggregator.training.augmenting.guess_vocabulary", lambda words, language=language: language
+        )
+        assert augmented_reading(AugmentOptions(), coded)[1]["methods"] == methods
+    monkeypatch.setattr("aggregator.training.augmenting.guess_vocabulary", lambda words: "Spanish")
+    with pytest.raises(ConfigurationError, match=r"shorthand: expected English"):
+        augmented_reading(AugmentOptions(("shorthand",)), coded)
 
 
 def test_sentences_are_recased_by_default_exactly_where_shares_hold_codes() -> None:
@@ -135,7 +148,7 @@ def test_only_codes_can_be_augmented(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(PROCEDURES))
 def test_a_procedure_takes_the_methods_that_change_it_and_no_other(name: str) -> None:
-    for method in ("phi", "context", "recase"):
+    for method in METHODS:
         if method in PROCEDURES[name].augments:
             RepresenterOptions(name, augment=(method,))
         else:

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.augment.augmentation import Augmentation, AugmentedSource, Edit
+from shared.augment.augmentation import METHODS, Augmentation, AugmentedSource, Edit
 from shared.augment.context import Context
 from shared.augment.drawn.kinds import kinds_of
 from shared.augment.drawn.people import people_of
 from shared.augment.entities import entities_of, read_entities
 from shared.augment.recasing import Recasing
+from shared.augment.shorthand import Shorthand
 from shared.augment.wordnet import read_wordnet
 from shared.errors import ConfigurationError
 from shared.labels import UNKNOWN_TAG, LabelScheme, load_scheme, tag_spans
@@ -35,7 +36,12 @@ LOWER = "she reported severe knee pain at st. anne's on 29-oct-07 ; jane doe qui
 @pytest.fixture(scope="module")
 def edits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edit]:
     wordnet = read_wordnet(write_wordnet(tmp_path_factory.mktemp("data") / "wordnet"))
-    return {"phi": entities_of(SCHEME), "context": Context(wordnet, 0.9, 0.5), "recase": Recasing(1.0)}
+    return {
+        "phi": entities_of(SCHEME),
+        "context": Context(wordnet, 0.9, 0.5),
+        "shorthand": Shorthand(1.0),
+        "recase": Recasing(1.0),
+    }
 
 
 def tags_of(*spans: tuple[int, int, str], tokens: int) -> list[int]:
@@ -61,7 +67,7 @@ SENTENCES = st.lists(
 )
 
 
-@given(sentence=SENTENCES, seed=st.integers(0, 999), name=st.sampled_from(["phi", "context", "recase"]))
+@given(sentence=SENTENCES, seed=st.integers(0, 999), name=st.sampled_from(METHODS))
 @settings(max_examples=300, deadline=None)
 def test_no_copy_loses_or_gains_phi(
     sentence: list[tuple[str, int, int]], seed: int, name: str, edits: dict[str, Edit]
@@ -92,6 +98,9 @@ def test_no_copy_loses_or_gains_phi(
     elif name == "context":
         held = [(word, tag) for word, tag in zip(words, tags, strict=True) if tag]
         assert [(word, tag) for word, tag in zip(new_words, new_tags, strict=True) if tag] == held
+    elif name == "shorthand":
+        held = [(word.casefold(), tag) for word, tag in zip(words, tags, strict=True) if tag]
+        assert [(word.casefold(), tag) for word, tag in zip(new_words, new_tags, strict=True) if tag] == held
     else:
         assert new_tags == tags
         assert [word.casefold() for word in new_words] == [word.casefold() for word in words]
@@ -227,6 +236,26 @@ def test_whole_sentences_are_recased_and_only_headers_get_a_capital_at_each_word
     assert made == {tuple(map(str.lower, header)), tuple(map(str.upper, header)), ("Past", "Medical", "History")}
     share = np.mean([Recasing()(sentence, [0] * 9, Random(seed))[0] != sentence for seed in range(2000)])
     assert share == pytest.approx(0.75, abs=0.03)
+
+
+def test_in_haste_only_what_has_no_label_is_left_out_or_short() -> None:
+    words = "The patient , The Left , was seen with a Right hip .".split()
+    tags = tags_of((3, 5, "PATIENT"), tokens=len(words))
+    made = [Shorthand(1.0)(words, tags, Random(seed)) for seed in range(5000)]
+    texts = {" ".join(new_words) for new_words, _ in made}
+    assert {"the left" in text.lower() for text in texts} == {True}
+    assert {spans(new_tags)[0][2] for _, new_tags in made} == {SCHEME.category_index["PATIENT"]}
+    assert "pt the left seen w / r hip" in texts
+    # Small letters or those that there were, and never others.
+    assert {text.islower() or "The Left" in text for text in texts} == {True}
+    # Notes are cut the same way, or a head would learn of tokens that no note has.
+    assert all(list(tokenise(text).words) == text.split() for text in texts)
+    # A sentence of nothing but what is left out stays.
+    assert all(Shorthand(1.0)(["The", "."], [0, 0], Random(seed))[0] for seed in range(50))
+    share = np.mean([Shorthand()(words, tags, Random(seed))[0] != words for seed in range(2000)])
+    assert share == pytest.approx(0.5, abs=0.03)
+    with pytest.raises(ConfigurationError, match="shorthand in"):
+        Shorthand(1.5)
 
 
 def numbered(sentences: int) -> TokenisedSentences:
