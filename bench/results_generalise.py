@@ -28,6 +28,11 @@ def rotations_full() -> None:
     record("generalise", rotations.measure(rotations.FULL), whole=True)
 
 
+def rotations_table() -> None:
+    """The same of the trainings that are there."""
+    record("generalise", rotations.measure(rotations.FULL, train=False), whole=True)
+
+
 def rotations_quick() -> None:
     """The same with one seed, the release and raw notes alone."""
     record("generalise", rotations.measure(rotations.QUICK), whole=True)
@@ -68,6 +73,7 @@ PARTS = {
     "patterns": patterns,
     "certainties": certainties,
     "rotations": rotations_full,
+    "rotations-table": rotations_table,
     "rotations-quick": rotations_quick,
     "meddocan": second_language,
     "distant": distant_domains,

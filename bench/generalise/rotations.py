@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from bench import corpora
 from bench.generalise.figures import counts_of
 from bench.generalise.pool import COPIES
 from bench.generalise.rotation_entries import Scored, entries_of
-from bench.outcomes import load_or_measure
+from bench.outcomes import is_there, load_or_measure
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
@@ -29,6 +30,7 @@ from bench.results import Entry
 from bench.results_loop import private_pipeline
 from shared.augment.augmentation import AugmentedSource
 from shared.document import Annotation, Document
+from shared.errors import ConfigurationError
 from shared.evaluation import match_corpora
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
@@ -78,22 +80,34 @@ FULL = Effort("rotations", (1, 2, 3), HEAD_STEPS)
 QUICK = Effort("rotations-quick", (1,), HEAD_STEPS, (RELEASE, RAW))
 
 
-def measure(effort: Effort) -> list[Entry]:
-    """Train what is not there yet; the entries of all."""
+def measure(effort: Effort, *, train: bool = True) -> list[Entry]:
+    """The entries of all rotations.
+
+    Args:
+        effort: what is trained.
+        train: what is not there yet, the release and raw notes first; else trainings are told of whose five rotations are there, at least one.
+
+    Raises:
+        ConfigurationError: nothing is there to be told of.
+    """
+    command = f"python -m bench.results_generalise {effort.part}"
     scored = []
-    for seed in effort.seeds:
-        for provider in corpora.SITES:
+    for training, seed in sorted(product(effort.trainings, effort.seeds), key=lambda one: one[0] not in (RELEASE, RAW)):
+        names = {one: f"generalise-{training.replace(' ', '-')}-{one}-{effort.steps}-{seed}" for one in corpora.SITES}
+        if not train and not all(map(is_there, names.values())):
+            continue
+        for provider, name in names.items():
             notes = corpora.en_site(unseen_by(provider), "test")
-            for training in effort.trainings:
-                name = f"generalise-{training.replace(' ', '-')}-{provider}-{effort.steps}-{seed}"
-                kept = load_or_measure(
-                    name,
-                    lambda provider=provider, training=training, seed=seed, notes=notes: _train(  # type: ignore[misc]
-                        provider, training, seed, effort.steps, notes
-                    ),
-                )
-                scored.append(Scored(training, provider, seed, kept["commit"], kept["points"], _scores(notes, kept)))
-    return entries_of(scored, f"python -m bench.results_generalise {effort.part}", effort.steps)
+            kept = load_or_measure(
+                name,
+                lambda provider=provider, training=training, seed=seed, notes=notes: _train(  # type: ignore[misc]
+                    provider, training, seed, effort.steps, notes
+                ),
+            )
+            scored.append(Scored(training, provider, seed, kept["commit"], kept["points"], _scores(notes, kept)))
+    if not scored:
+        raise ConfigurationError(f"expected the five rotations of a training of `{command}`, found none; begin with it")
+    return entries_of(scored, command, effort.steps)
 
 
 def pipeline_of(provider: str, training: str, seed: int, steps: int) -> Pipeline:
