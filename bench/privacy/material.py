@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -20,6 +21,8 @@ from shared.text.tokens import tokenise
 COMMAND = "make results-privacy"
 SETTINGS = FastTextSettings(dim=100, epochs=8)
 PROVIDER_NOTES = 50
+# Of a name of a place, as read_names cuts it.
+_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @cache
@@ -70,6 +73,6 @@ def spanish_names() -> tuple[tuple[str, ...], ...]:
 def american_names() -> tuple[tuple[str, ...], ...]:
     """Faker's given names, frequent surnames and all cities of the United States."""
     with corpora.path("lists_us/us_cities.csv").open(encoding="utf-8", newline="") as file:
-        cities = dict.fromkeys(word for row in csv.DictReader(file) for word in row["CITY"].split() if len(word) > 2)
+        cities = dict.fromkeys(word for row in csv.DictReader(file) for word in _WORD.findall(row["CITY"]))
     surnames = read_names(corpora.path("lists_us/surnames_census2000_top1000.csv"))
     return tuple(person.Provider.first_names), surnames, tuple(cities)

@@ -83,7 +83,7 @@ class SurrogateBank:
         any_form: categories whose spans are of many lengths and forms; see `categories_of_any_form`.
 
     Raises:
-        TrainingError: there are no spans.
+        TrainingError: there are no spans, or a list holds something else than words of letters.
     """
 
     def __init__(
@@ -102,6 +102,11 @@ class SurrogateBank:
         self.any_form = any_form
         if all(is_punctuation(word) for _, words in self.spans for word in words):
             raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
+        # One word of letters each, as every list of names is read: nobody looks for a file number or a full name among them.
+        if not all(words and all(map(str.isalpha, words)) for words in self.lists):
+            raise TrainingError(
+                "expected lists of names of one word of letters each, got others; cut them as read_names does"
+            )
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
         self._lengths: dict[tuple[int, int | str], list[int]] = {}
@@ -325,9 +330,6 @@ def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
         ):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
-        # One word of letters each, as every list of names is read: nobody looks for a file number or a full name among them.
-        if not all(words and all(map(str.isalpha, words)) for words in lists):
-            raise ValueError
         return SurrogateBank(
             spans,
             lists,

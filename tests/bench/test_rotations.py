@@ -24,7 +24,7 @@ def test_only_trainings_whose_five_rotations_are_there_are_told_of(monkeypatch: 
     monkeypatch.setattr(rotations, "load_or_measure", lambda name, measure: {"commit": name, "points": None})
     monkeypatch.setattr(rotations, "_scores", lambda notes, kept: {})
     monkeypatch.setattr(rotations, "entries_of", entries)
-    monkeypatch.setattr(rotations.corpora, "en_site", lambda site, split: [])
+    monkeypatch.setattr("bench.corpora.en_site", lambda site, split: [])
     rotations.measure(rotations.FULL, train=False)
     assert told == [("release", site, 1) for site in "abcde"]
     there.clear()

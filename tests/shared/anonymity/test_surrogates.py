@@ -210,6 +210,9 @@ def test_lists_of_names_as_they_are_read_come_back(tmp_path: Path) -> None:
     assert names == ("Neill", "García", "Pérez", "Åström", "MRN", "Łucja", "Šimić")
     lists = (names, *default_names("meddocan"), *default_names("i2b2_2014"))
     save_bank(SurrogateBank(BANK.spans, lists), tmp_path)
+    for other in (("ada", "New York"), ("ada", "73154201"), ()):
+        with pytest.raises(TrainingError, match="one word of letters"):
+            SurrogateBank(BANK.spans, (names, other))
     assert load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR"))).lists == lists
 
 
