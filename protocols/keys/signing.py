@@ -40,6 +40,10 @@ FEDERATED_RESULT_CONTEXT = "deid-commons federated result v1"
 ALGORITHM = "ed25519"
 
 _ID_CONTEXT = b"deid-commons key id v1\x00"
+# Heights of the eight points of small order (RFC 8032, section 5.1), and those of P and above that lenient readers take for 0 and 1.
+_P = 2**255 - 19
+_EIGHTH = int("05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826", 16)
+_SMALL_ORDER = frozenset({0, 1, _P - 1, _P, _P + 1, _EIGHTH, _P - _EIGHTH})
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,9 @@ class PublicKey:
 
     Args:
         raw: the 32 bytes of RFC 8032.
+
+    Raises:
+        SchemaError: not such a key, or one of small order, that no honest signer has made: anybody signs for it.
     """
 
     raw: bytes
@@ -55,13 +62,16 @@ class PublicKey:
     def __post_init__(self) -> None:
         if len(self.raw) != 32:
             raise SchemaError("a public key of 32 bytes", received=f"{len(self.raw)}", advice="ask for the key again")
+        # The highest bit is the sign of the other coordinate.
+        if int.from_bytes(self.raw, "little") % 2**255 in _SMALL_ORDER:
+            raise SchemaError("an Ed25519 key", received="one of small order", advice="ask for the key again")
 
     @classmethod
     def from_hex(cls, text: str) -> PublicKey:
         """The key that `hex` printed.
 
         Raises:
-            SchemaError: not 64 lower-case hexadecimal digits.
+            SchemaError: not such a key in 64 lower-case hexadecimal digits.
         """
         return cls(read_hex(text, 32, "public key"))
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 import copy
 import pickle
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,8 +143,8 @@ def test_fingerprints_are_readable_and_tell_keys_apart() -> None:
 
 
 @given(st.binary(min_size=32, max_size=32))
-def test_the_spoken_fingerprint_holds_all_bits_of_the_other(raw: bytes) -> None:
-    key = PublicKey(raw)
+def test_the_spoken_fingerprint_holds_all_bits_of_the_other(seed: bytes) -> None:
+    key = PrivateKey.from_seed(seed).public_key
     consonants, vowels = "bdfghjklmnprstvz", "aiou"
     groups = []
     for group in key.spoken.split("-"):
@@ -155,8 +157,8 @@ def test_the_spoken_fingerprint_holds_all_bits_of_the_other(raw: bytes) -> None:
 
 
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(["-", " ", "", " - ", "\u2011", "\n"]), st.booleans())
-def test_a_fingerprint_is_the_same_however_it_is_typed(raw: bytes, between: str, capitals: bool) -> None:
-    key = PublicKey(raw)
+def test_a_fingerprint_is_the_same_however_it_is_typed(seed: bytes, between: str, capitals: bool) -> None:
+    key = PrivateKey.from_seed(seed).public_key
     for text in (key.key_id, key.spoken):
         typed = f" {text.replace('-', between)} "
         assert parse_fingerprint(typed.upper() if capitals else typed) == key.key_id
@@ -186,3 +188,83 @@ def test_a_mistyped_fingerprint_is_told_from_another_one(typed: str, received: s
 def test_public_keys_have_one_spelling(text: str) -> None:
     with pytest.raises(SchemaError):
         PublicKey.from_hex(text)
+
+
+# The curve of RFC 8032, section 5.1, in affine coordinates: an oracle that shares nothing with the code.
+P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+Point = tuple[int, int]
+
+
+def add(one: Point, other: Point) -> Point:
+    (x1, y1), (x2, y2) = one, other
+    product = D * x1 * x2 * y1 * y2
+    x, y = (x1 * y2 + x2 * y1) * pow(1 + product, -1, P), (y1 * y2 + x1 * x2) * pow(1 - product, -1, P)
+    return x % P, y % P
+
+
+def times(number: int, point: Point) -> Point:
+    found = (0, 1)
+    for bit in f"{number:b}":
+        found = add(found, found)
+        found = add(found, point) if bit == "1" else found
+    return found
+
+
+def points() -> Iterator[Point]:
+    """Points of the curve, two of each height that has any."""
+    for y in range(2, 1000):
+        square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+        for twist in (1, pow(2, (P - 1) // 4, P)):
+            x = pow(square, (P + 3) // 8, P) * twist % P
+            if x * x % P == square:
+                yield from ((x, y), (P - x, y))
+                break
+
+
+def small_points() -> set[Point]:
+    """All eight: what the large prime order leaves of points."""
+    found: set[Point] = set()
+    for point in points():
+        found.add(times(ORDER, point))
+        if len(found) == 8:
+            return found
+    raise AssertionError(len(found))
+
+
+def encodings(point: Point) -> set[bytes]:
+    """Every 32 bytes that a lenient reader takes for a point: heights of P and above, and a sign of 0."""
+    x, y = point
+    heights = [height for height in (y, y + P) if height < 2**255]
+    return {
+        (height | sign << 255).to_bytes(32, "little") for height in heights for sign in ({0, 1} if x == 0 else {x & 1})
+    }
+
+
+WEAK = sorted(set().union(*map(encodings, small_points())))
+
+
+def test_the_oracle_has_every_weak_key_and_no_other() -> None:
+    assert all(times(8, point) == (0, 1) for point in small_points())
+    assert len(WEAK) == 14
+    assert KEY.public_key.raw not in WEAK
+
+
+def test_a_key_of_small_order_signs_all_that_anybody_likes() -> None:
+    # Why it is refused: nobody has signed this.
+    forged = (1).to_bytes(32, "little") + bytes(32)
+    for message in (b"", b"a share", b"a withdrawal"):
+        Ed25519PublicKey.from_public_bytes((1).to_bytes(32, "little")).verify(forged, message)
+
+
+@pytest.mark.parametrize("raw", WEAK, ids=bytes.hex)
+def test_attack_a_key_of_small_order_is_no_key(raw: bytes) -> None:
+    with pytest.raises(SchemaError, match="received one of small order; ask for the key again"):
+        PublicKey(raw)
+
+
+def test_neighbours_of_weak_keys_and_keys_of_mixed_order_are_keys() -> None:
+    # Only who has the secret signs for a key that is more than small; RFC 8032 takes it.
+    mixed = add(times(8, next(points())), max(small_points()))
+    for raw in ((2).to_bytes(32, "little"), *encodings(mixed)):
+        assert PublicKey(raw).raw == raw
