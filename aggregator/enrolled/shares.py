@@ -21,12 +21,13 @@ from typing import Any
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
+from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked, waiting
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow, WithdrawalRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
 from aggregator.registry.times import as_moment, now
 from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace
@@ -36,7 +37,7 @@ from protocols.fields import LINE, check_text
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.receipt import Receipt, ReceiptState
-from protocols.share.withdrawal import Withdrawal, read_withdrawal, withdrawal_sender
+from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
 
 # States in which the payload is kept.
 KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
@@ -234,9 +235,7 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         release_log=None if log is None else log.head,
     )
     row.receipt = receipt.to_bytes(workspace.key())
-    if verdict.state == ShareState.WITHDRAWN:
-        same = (WithdrawalRow.site == row.site, WithdrawalRow.sequence == row.sequence)
-        session.execute(delete(WithdrawalRow).where(*same))
+    forget_asked(session, row)
     if verdict.state not in KEPT:
         # What was taken back is not known again.
         session.execute(delete(ShareDigestsRow).where(ShareDigestsRow.share == row.id))
@@ -288,7 +287,8 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
 
     Raises:
         ProtocolError: it is not signed with a key of the site that counts today.
-        RegistryError: the site has no such share, or it did not come to count. Besides, whatever `decide` raises.
+        RegistryError: the site has no such share, it did not come to count, or others are asked back under its number. Besides,
+            whatever `decide` raises.
     """
     site, key_id = withdrawal_sender(data)
     with workspace.registry().reading() as session:
@@ -301,8 +301,8 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
                 place="withdrawal",
             )
         asked = read_withdrawal(data, keys[key_id])
-        waits = session.scalar(_waiting(asked))
-    if waits is not None and (number := _keep(workspace, asked)) is not None:
+        waits = session.scalar(waiting(asked))
+    if waits is not None and (number := keep_asked(workspace, asked)) is not None:
         decide(number)
     with workspace.registry().reading() as session:
         query = select(*SHARE_COLUMNS).where(
@@ -321,8 +321,8 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
 
 def taken_back(session: Session, row: ShareRow) -> Verdict | None:
     """What its site has asked while a share waited, now that its manifest is known; None where it asked nothing."""
-    asked = session.get(WithdrawalRow, (row.site, row.sequence, row.manifest_sha256))
-    return None if asked is None else Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason)
+    reason = asked_back(session, row)
+    return None if reason is None else Verdict(ShareState.WITHDRAWN, BY_SITE, reason)
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
@@ -344,25 +344,6 @@ def forget(workspace: Workspace, digest: str | None) -> None:
 def arrival_day(row: ShareRow) -> datetime.date:
     """The day on which a share came: the keys of that day count for it."""
     return as_moment(row.received_at).date()
-
-
-def _waiting(asked: Withdrawal) -> Select[int]:
-    return select(ShareRow.id).where(
-        ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state == ShareState.RECEIVED
-    )
-
-
-def _keep(workspace: Workspace, asked: Withdrawal) -> int | None:
-    """Keeps what a site asks about a share that waits; returns its number, None where it is decided by now."""
-    key = (asked.site, asked.sequence, asked.manifest_sha256)
-    with workspace.registry().transaction() as session:
-        number = session.scalar(_waiting(asked))
-        if number is not None and session.get(WithdrawalRow, key) is None:
-            session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
-            audit_log.append(
-                session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
-            )
-        return number
 
 
 def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:

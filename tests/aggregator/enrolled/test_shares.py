@@ -229,6 +229,43 @@ class TestWithdrawal:
             carry_out(workspace, self.asked(world, payload, manifest_sha256="0" * 64))
         assert len(shares.accepted_shares(workspace)) == 1
 
+    @pytest.mark.parametrize("ends", ["accepted", "quarantined", "rejected", "withdrawn", "given up"])
+    def test_attack_withdrawals_of_invented_shares_fill_the_registry(self, ends: str, world: World) -> None:
+        """While one waits nobody knows its manifest, so any digest may be meant; once it is decided none is."""
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle("south"))
+        payload = world.share("north", 1, flooded() if ends == "quarantined" else Sentences(3))
+        number = ingest.receive(workspace, world.seal(payload, "north"))
+
+        def ask(manifest: str) -> None:
+            with pytest.raises(StorageError, match="later"):
+                shares.carry_out(workspace, self.asked(world, payload, manifest_sha256=manifest), later)
+
+        def later(share: int) -> None:
+            raise StorageError("a share that is decided", received="one that waits", advice="ask later", place="")
+
+        def kept() -> tuple[int, int]:
+            with workspace.registry().reading() as session:
+                events = [event.action for event in audit_log.events(session)]
+                return len(session.scalars(select(WithdrawalRow)).all()), events.count("withdrawal-received")
+
+        for invented in range(3):
+            ask(f"{invented:064x}")
+        ask(read_manifest(payload).sha256 if ends == "withdrawn" else "f" * 64)
+        assert kept() == (4, 4)
+        for manifest in ("a" * 64, "b" * 64):
+            with pytest.raises(RegistryError, match="share 1 of north: expected at most 4 withdrawals"):
+                ask(manifest)
+        ask(f"{0:064x}")
+        assert kept() == (4, 4)
+        if ends == "rejected":
+            sites.revoke(workspace, "north", "gone")
+        if ends == "given up":
+            [share] = shares.list_shares(workspace, (ShareState.RECEIVED,))
+            shares.reject(workspace, share, "A. Weiss", "can't be opened")
+        assert ingest.process(workspace, number).state == ("rejected" if ends == "given up" else ends)
+        assert kept() == (0, 4)
+
     @pytest.mark.parametrize("runs", [False, True], ids=["cut", "running"])
     def test_a_training_that_was_cut_goes_with_the_share_that_it_has_seen(self, runs: bool, world: World) -> None:
         workspace, folder = world.workspace(), world.workspace().root / "unfinished"
