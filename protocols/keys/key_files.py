@@ -8,11 +8,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
+from foundation.os_errors import map_os_errors
+from foundation.reading import regular_size
 from protocols.bounded_reading import read_bounded
 from protocols.errors import PassphraseError, SchemaError
 from protocols.keys.passphrase import Passphrase
@@ -20,6 +21,7 @@ from protocols.keys.passphrase import Passphrase
 SUFFIX = ".pem"
 _MAX_KEY_BYTES = 4096
 _PLAIN, _SEALED = b"PRIVATE KEY", b"ENCRYPTED PRIVATE KEY"
+_SEALED_BEGINS = b"-----BEGIN " + _SEALED + b"-----"
 _PEM = re.compile(
     rb"-----BEGIN (?P<kind>(?:ENCRYPTED )?PRIVATE KEY)-----\s+(?P<text>[A-Za-z0-9+/=\s]+)-----END (?P=kind)-----\s*"
 )
@@ -128,6 +130,7 @@ def choose_protection(folder: Path, passphrase: Passphrase) -> Passphrase | None
 
     Raises:
         PassphraseError: it does not open them.
+        SchemaError, BoundsError, StorageError: one that is under a passphrase is damaged, or others may read it.
     """
     sealed = [path for path in list_key_files(folder) if _is_sealed_key(path)]
     if not sealed:
@@ -137,10 +140,11 @@ def choose_protection(folder: Path, passphrase: Passphrase) -> Passphrase | None
 
 
 def _is_sealed_key(path: Path) -> bool:
-    """Whether a file is a key under a passphrase; on a stick there may be certificates too."""
-    with suppress(SchemaError):
-        return is_protected(path)
-    return False
+    """Whether a file is a key under a passphrase; certificates may lie there too, which are long, and for everybody to read."""
+    regular_size(path)
+    with map_os_errors(path), path.open("rb") as file:
+        begins = file.read(len(_SEALED_BEGINS))
+    return begins == _SEALED_BEGINS and is_protected(path)
 
 
 def _read_either(path: Path, present: Passphrase, new: Passphrase | None) -> bytes:

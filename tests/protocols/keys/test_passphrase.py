@@ -182,6 +182,33 @@ def test_a_new_key_goes_under_the_passphrase_of_its_folder(folder: Path, tmp_pat
         choose_protection(tmp_path, words(b"another passphrase"))
 
 
+@pytest.mark.parametrize("sealed", [False, True], ids=["in clear", "under a passphrase"])
+def test_certificates_beside_the_keys_are_not_in_the_way(sealed: bool, tmp_path: Path) -> None:
+    # Everybody may read a certificate, and a chain of them is longer than any key.
+    for name, text in (
+        ("certificate.pem", b"-----BEGIN CERTIFICATE-----\n"),
+        ("chain.pem", bytes(5000)),
+        ("empty.pem", b""),
+    ):
+        (tmp_path / name).write_bytes(text)
+        (tmp_path / name).chmod(0o644)
+    KEY.save(tmp_path / "old.pem", words() if sealed else None)
+    KEY.save(tmp_path / "new.pem", choose_protection(tmp_path, words()))
+    assert is_protected(tmp_path / "new.pem") == sealed
+
+
+def test_a_key_under_a_passphrase_that_others_may_read_is_told_before_another_is_made(tmp_path: Path) -> None:
+    KEY.save(tmp_path / "old.pem", words())
+    (tmp_path / "old.pem").chmod(0o644)
+    with pytest.raises(StorageError, match="chmod 600"):
+        choose_protection(tmp_path, words())
+    # Nor does another go there in clear because this one is damaged.
+    (tmp_path / "old.pem").chmod(0o600)
+    (tmp_path / "old.pem").write_bytes((tmp_path / "old.pem").read_bytes()[:-9])
+    with pytest.raises(SchemaError):
+        choose_protection(tmp_path, words())
+
+
 def test_keys_go_under_a_passphrase_under_another_and_out_again(tmp_path: Path) -> None:
     paths = [tmp_path / "a.pem", tmp_path / "b.pem"]
     KEY.save(paths[0])
