@@ -6,14 +6,16 @@ So the rotation of a key that is online needs the offline keys, and a thief of t
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregator.provider_keys import ProviderKeys, Purpose
+from aggregator.errors import WorkspaceError
+from aggregator.provider_keys import SETTINGS, ProviderKeys, Purpose
 from aggregator.publishing.releases import announce
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, today
 from foundation.locks import lock_folder
+from protocols.errors import SchemaError
 from protocols.keys.key_files import choose_protection
 from protocols.keys.recipient import RecipientPrivateKey, RecipientPublicKey
 from protocols.keys.signing import PrivateKey, PublicKey
@@ -54,7 +56,7 @@ def rotate_provider_key(
         offline: folders of the offline keys; none for that of the workspace.
 
     Raises:
-        WorkspaceError: too few of the offline keys are here; nothing has changed.
+        WorkspaceError: too few of the offline keys are here, or sites can't be told of so many keys; nothing has changed.
         PassphraseError: keys are under another passphrase.
         StorageError: the disk is full. What was made may count already: repeat `aggregator announce`, not the rotation.
     """
@@ -62,8 +64,11 @@ def rotate_provider_key(
     repository.keys.require("targets", repository.root().roles["targets"])
     with lock_folder(workspace.keys):
         keys, old = workspace.provider_keys(), _newest(workspace, purpose)
-        new = _made(workspace, purpose)
+        new: Made = PrivateKey.generate() if purpose == Purpose.SIGNING else RecipientPrivateKey.generate()
         changed = keys.replace_newest(purpose, old.hex, _file(purpose, new), today(), overlap_days)
+        # Once it is saved it counts, and what can't be announced would hold up every release.
+        _check_announceable(workspace, changed)
+        new.save(workspace.keys / _file(purpose, new), choose_protection(workspace.keys, workspace.passphrase))
         changed.save()
     announce(workspace, None, offline)
     _tell_log(workspace, purpose, old.key_id, new.public_key.key_id, changed)
@@ -76,10 +81,15 @@ def _newest(workspace: Workspace, purpose: Purpose) -> PublicKey | RecipientPubl
     return workspace.signing_keys()[0] if purpose == Purpose.SIGNING else workspace.recipient().public_key
 
 
-def _made(workspace: Workspace, purpose: Purpose) -> Made:
-    made: Made = PrivateKey.generate() if purpose == Purpose.SIGNING else RecipientPrivateKey.generate()
-    made.save(workspace.keys / _file(purpose, made), choose_protection(workspace.keys, workspace.passphrase))
-    return made
+def _check_announceable(workspace: Workspace, changed: ProviderKeys) -> None:
+    """Returns if sites can be told of these keys; how many are earlier is all that a rotation can make wrong."""
+    try:
+        replace(workspace.record(), earlier_signing=changed.earlier_signing(today()))
+    except SchemaError as error:
+        raise WorkspaceError(
+            f"{SETTINGS}: expected {error.expected}, got one more; {error.advice} (`aggregator keys list`), or end all before the new one "
+            "at once with `--overlap 0`"
+        ) from error
 
 
 def _file(purpose: Purpose, key: Made) -> str:

@@ -27,6 +27,7 @@ from foundation.errors import StorageError
 from protocols.errors import OtherRecipientError, PassphraseError, UnknownSignerError
 from protocols.keys.key_files import list_key_files, rewrite_private
 from protocols.keys.passphrase import LEAST_COST, Passphrase
+from protocols.release import provider_record
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 from protocols.share.bundle import seal_bundle
@@ -179,6 +180,21 @@ def test_what_a_cut_rotation_leaves_an_announcement_finishes(
     record = record_of(opened)
     assert record.signing_key == opened.signing_keys()[0] != old
     assert record.signer(opened.key().public_key.key_id, TODAY) == old
+
+
+def test_a_key_too_many_is_refused_before_it_is_made(opened: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider_record, "MAX_EARLIER_KEYS", 2)
+    for _ in range(2):
+        rotate_provider_key(opened, Purpose.SIGNING)
+    before = {path.name: path.read_bytes() for path in opened.keys.glob("*") if path.is_file()}
+    with pytest.raises(WorkspaceError, match=r"at most 2 earlier keys .*`--overlap 0`"):
+        rotate_provider_key(opened, Purpose.SIGNING)
+    assert {path.name: path.read_bytes() for path in opened.keys.glob("*") if path.is_file()} == before
+    # Nothing stands in the way of what comes next: not of publishing, of the other key, nor of one that ends them all.
+    releases.announce(opened, None)
+    rotate_provider_key(opened, Purpose.ENCRYPTION)
+    newest = rotate_provider_key(opened, Purpose.SIGNING, 0).new
+    assert record_of(opened).signing_keys(TODAY) == (newest,)
 
 
 def test_the_log_tells_of_it_and_a_damaged_list_is_an_error(opened: Workspace) -> None:
