@@ -273,9 +273,10 @@ class Hdf5PayloadReader(PayloadReader):
     def _check_blocks(self) -> None:
         if self.blocks > self.sentences:
             raise self.wrong("blocks of at least one sentence", "more blocks than sentences")
-        self._sentence_starts = self._datasets["blocks"][:]
-        sizes = np.diff(self._sentence_starts)
-        if self._sentence_starts[0] or self._sentence_starts[-1] != self.sentences or int(sizes.min()) < 1:
+        starts = self._sentence_starts = self._datasets["blocks"][:]
+        # First where they lie: differences of 64 bits wrap around.
+        within = int(starts.min()) >= 0 and int(starts.max()) <= self.sentences
+        if not within or starts[0] or starts[-1] != self.sentences or int(np.diff(starts).min()) < 1:
             raise self.wrong("blocks one behind the other", "another order")
         position, each = 0, token_bytes(self.dim, len(self.features))
         for index in range(self.blocks):
@@ -324,7 +325,7 @@ class Hdf5PayloadReader(PayloadReader):
             if error.errno:
                 raise storage_error(self.path, error) from error
             raise self.wrong("a sound HDF5 file", "a damaged one") from error
-        except (RuntimeError, KeyError, ValueError, TypeError, OverflowError) as error:
+        except (RuntimeError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise self.wrong("a sound HDF5 file", type(error).__name__) from error
 
     def close(self) -> None:

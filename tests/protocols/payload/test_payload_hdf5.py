@@ -230,12 +230,23 @@ def test_another_version_is_its_own_error(tmp_path: Path) -> None:
         {"blocks": [0, 5, 3]},
         {"blocks": [0, -1, 3]},
         {"blocks": [0, 1, 2, 3, 4]},
+        # As 64 bits have them, these starts rise all the way.
+        {"offsets": [*range(10)], "blocks": [0, 2**62, 2**63 - 1, -(2**63), -(2**62), 9]},
     ],
 )
 def test_offsets_that_contradict_each_other_are_refused(tmp_path: Path, arrays: dict[str, list[int]]) -> None:
     path = write(tmp_path / "share", {name: np.array(array, dtype="<i8") for name, array in arrays.items()})
     with pytest.raises((SchemaError, BoundsError)):
         open_payload(path)
+
+
+def test_a_block_of_sentences_that_are_not_there_is_no_fault_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a reader overlooks: what numpy says of it has no business with who reads a stranger's file."""
+    monkeypatch.setattr(Hdf5PayloadReader, "_offsets", lambda self, index: np.zeros(0, "<i8"))
+    with pytest.raises(SchemaError, match="IndexError"):
+        open_payload(write(tmp_path / "share"))
 
 
 def test_a_sentence_that_is_too_long_is_refused(tmp_path: Path) -> None:
