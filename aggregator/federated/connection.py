@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from aggregator.binding import tls_context
 from shared.errors import ConfigurationError
 
 
@@ -20,7 +21,8 @@ class Connection:
         nodes: public keys of nodes, a file each.
 
     Raises:
-        ConfigurationError: no node may come.
+        ConfigurationError: no node may come, or certificate and key can't be used.
+        StorageError: others can read the key.
     """
 
     port: int
@@ -35,3 +37,5 @@ class Connection:
                 "--nodes: expected a folder with the public keys of nodes, NAME.pub each, got one without any; hospitals make them with "
                 "`site-client federate --node-key`"
             )
+        # Held to what the server's are, which may be the same files; Flower would take a key that everybody can read.
+        tls_context(self.certificate, self.key)

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from aggregator.federated.connection import Connection
+from bench.exchange.certificates import make_certificates
+from foundation.errors import StorageError
+from shared.errors import ConfigurationError
 from tests.loop import provider, refused
 
 
@@ -34,3 +38,38 @@ def test_a_folder_without_keys_lets_nobody_in(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "nodes").mkdir()
     words = ("--certificate", __file__, "--key", __file__, "--ca", __file__, "--workspace", tmp_path / "provider")
     refused(provider("federate", "--nodes", tmp_path / "nodes", *words), 2, "NAME.pub")
+
+
+def test_a_key_of_the_link_that_others_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("command_line.flower.find_spec", lambda name: object())
+    tls, node = make_certificates(tmp_path / "tls", "localhost"), tmp_path / "nodes" / "north.pub"
+    node.parent.mkdir()
+    node.write_text("a key")
+    provider("init", tmp_path / "provider")
+    tls.key.chmod(0o644)
+    words = (
+        "--certificate",
+        tls.certificate,
+        "--key",
+        tls.key,
+        "--ca",
+        tls.authority,
+        "--workspace",
+        tmp_path / "provider",
+    )
+    refused(provider("federate", "--nodes", node.parent, *words), 8, f"chmod 600 {tls.key.name}")
+
+
+def test_the_key_of_the_link_is_held_to_what_that_of_the_server_is(tmp_path: Path) -> None:
+    tls = make_certificates(tmp_path, "localhost")
+    nodes = (tmp_path / "north.pub",)
+    for rights in (0o600, 0o640, 0o400):
+        tls.key.chmod(rights)
+        assert Connection(9092, tls.certificate, tls.key, tls.authority, nodes).key == tls.key
+    for rights in (0o604, 0o620, 0o644):
+        tls.key.chmod(rights)
+        with pytest.raises(StorageError, match="received wider rights"):
+            Connection(9092, tls.certificate, tls.key, tls.authority, nodes)
+    tls.key.chmod(0o600)
+    with pytest.raises(ConfigurationError, match="a certificate and its private key"):
+        Connection(9092, tls.authority, tls.key, tls.authority, nodes)
