@@ -42,7 +42,7 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.known_notes import ShareDigests, save_digests
+from site_client.sharing.known_notes import ShareDigests, save_digests, shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused
@@ -288,6 +288,27 @@ def test_a_share_that_was_signed_before_a_rotation_still_leaves(pair: Pair, tmp_
     bundle = submit_to_folder(rotated, share, tmp_path / "stick", "A. Person")
     assert read_header(bundle).signature.key_id == old
     assert ingest(pair.provider, bundle).state == "accepted"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_hospital_whose_key_was_stolen_comes_back_with_all_that_it_has_shared(
+    whole: bool, pair: Pair, tmp_path: Path
+) -> None:
+    first, today = pair.share(), datetime.datetime.now(datetime.UTC).date()
+    bundle = submit_to_folder(pair.hospital, first, tmp_path / "stick", "A. Person")
+    old, request = pair.hospital.key_in_use.key_id, pair.root / "again.json"
+    with closing(pair.provider.registry()):
+        decision = ingest(pair.provider, bundle)
+        provider_sites.revoke(pair.provider, "test", "stolen", None if whole else old)
+        stated = keys.request_enrolment(pair.hospital, request, "", today, new_key=True)
+        provider_sites.enrol(pair.provider, request, stated.fingerprint)
+    back = Pair(site_workspace.open_workspace(pair.root / "site"), pair.root)
+    take_receipt(back.hospital, decision.receipt)
+    bundle = submit_to_folder(back.hospital, back.share(2, seed=3), tmp_path / "stick", "A. Person")
+    with closing(pair.provider.registry()):
+        assert ingest(pair.provider, bundle).state == "accepted"
+    # What left under the old key still stands in the way of its notes.
+    assert list(shares_that_left(back.hospital)) == [1, 2]
 
 
 # Receipts.
