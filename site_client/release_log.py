@@ -24,6 +24,7 @@ from protocols.canonical import Json, canonical_bytes
 from protocols.errors import DigestError
 from protocols.log.checkpoint import LOG, LogHead, log_origin, read_checkpoint, release_code
 from protocols.log.merkle import prove_consistency, roots_by_consistency, tree_root
+from protocols.log.note import own_part
 from protocols.log.tiles import MAX_TILE_BYTES, TileTree, list_tiles, tile_path
 from site_client.errors import ForkError, WorkspaceError
 from site_client.ledger import Entry, Event, entries, record
@@ -39,7 +40,7 @@ class ShownLog:
     """A log as the provider shows it.
 
     Args:
-        note: its signed checkpoint.
+        note: its checkpoint, with the provider's signature alone: those of others would not go into an entry of the ledger.
         head: what the checkpoint says.
         release: digest of the newest release.
         tree: its hashes.
@@ -140,9 +141,10 @@ def compare_log(workspace: Workspace, note: bytes) -> tuple[Relation, LogHead]:
         WorkspaceError: nothing was pulled yet.
     """
     shown, day = require_shown(workspace), datetime.datetime.now(datetime.UTC).date()
-    theirs = read_checkpoint(note, origin_of(workspace), workspace.pinned_provider().signing_keys(day)).head
+    origin, keys = origin_of(workspace), workspace.pinned_provider().signing_keys(day)
+    theirs = read_checkpoint(note, origin, keys).head
     if all(_head(entry) != theirs for entry in _with_heads(workspace)):
-        details: dict[str, Json] = {NOTE: note.decode(), HEAD: theirs.to_json()}
+        details: dict[str, Json] = {NOTE: own_part(note, origin, keys).decode(), HEAD: theirs.to_json()}
         record(workspace, Event.RELEASE_LOG_COMPARED, details)
     check_past(workspace, shown)
     if theirs.size > shown.head.size:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from protocols.log.checkpoint import CHECKPOINT, LOG, read_checkpoint
 from protocols.log.entry import ReleaseEntry
 from protocols.log.merkle import leaf_hash, prove_inclusion, root_by_inclusion
-from protocols.log.note import MAX_NOTE_BYTES
+from protocols.log.note import MAX_NOTE_BYTES, own_part
 from protocols.log.tiles import MAX_TILE_BYTES, TileTree
 from protocols.release.manifest import MAX_RELEASE_BYTES, ReleaseManifest
 from protocols.release.provider_record import ProviderRecord
@@ -106,10 +106,11 @@ def follow_log(
         return None
     note = client.read(CHECKPOINT, MAX_NOTE_BYTES)
     day = datetime.datetime.now(datetime.UTC).date()
-    head = read_checkpoint(note, origin, provider.signing_keys(day)).head
+    keys = provider.signing_keys(day)
+    head = read_checkpoint(note, origin, keys).head
     manifest = ReleaseManifest.from_bytes(client.read(f"{newest}/{MANIFEST_NAME}", MAX_RELEASE_BYTES))
     tree = TileTree(lambda name: client.read_unsigned(f"{LOG}/{name}", MAX_TILE_BYTES), head.size)
-    followed = FollowedLog(workspace, ShownLog(note, head, manifest.digest, tree))
+    followed = FollowedLog(workspace, ShownLog(own_part(note, origin, keys), head, manifest.digest, tree))
     check_past(workspace, followed.shown)
     followed.check_release(manifest)
     if manifest.sequence != head.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 from collections.abc import Callable
@@ -358,6 +359,31 @@ def test_what_another_hospital_gives_must_be_signed_by_the_provider(publisher: L
     publisher.state(entries(publisher), key=OTHER)
     with pytest.raises(UnknownSignerError):
         compare_log(site, (publisher.folder / LOG / "checkpoint").read_bytes())
+
+
+def test_a_checkpoint_with_signatures_of_many_others_is_written_down_without_them(
+    publisher: LoggedPublisher, join: Join, tmp_path: Path
+) -> None:
+    """A post-quantum one has 3 KB, and an entry of the ledger holds 16."""
+    plain = (publisher.folder / LOG / "checkpoint").read_bytes()
+    value = base64.b64encode(bytes(3000)).decode()
+    witnesses = "".join(f"— witness-{number} {value}\n" for number in range(8)).encode()
+    publisher.state(entries(publisher), witnesses=witnesses)
+    one, other = join("st-anne", publisher), join("st-ben", publisher)
+    assert require_shown(one).note == plain
+    assert compare_log(one, plain + witnesses)[0] == Relation.SAME
+    publisher.publish("[3]")
+    publisher.state(entries(publisher), witnesses=witnesses)
+    later = (publisher.folder / LOG / "checkpoint").read_bytes()
+    pull(one)
+    assert compare_log(other, require_shown(open_workspace(one.root)).note + witnesses)[0] == Relation.LATER
+    assert heads(other)[-1][0] == Event.RELEASE_LOG_COMPARED
+    pull(open_workspace(other.root))
+    assert len(later) > 4096
+    # What is kept is what a stranger can verify.
+    kept = [entry.details["checkpoint"] for entry in ledger.entries(other) if "checkpoint" in entry.details]
+    for note in kept:
+        read_checkpoint(str(note).encode(), log_origin(publisher.fingerprint), [KEY.public_key])
 
 
 def receipt(site: Workspace, head: LogHead, newest: str = "cd" * 32, log_head: str = "ee" * 32) -> bytes:
