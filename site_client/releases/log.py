@@ -26,6 +26,7 @@ from site_client.release_log import (
     last_shown,
     record_shown,
     refuse,
+    stated_beyond,
 )
 from site_client.releases.client import ReleaseClient
 from site_client.workspace import Workspace
@@ -86,7 +87,7 @@ def follow_log(
         origin: name that the log must have.
         provider: whose keys sign it.
         newest: name of the newest release.
-        tell: takes a line where there is no log.
+        tell: takes a line where there is no log, or a longer one was stated before.
 
     Returns:
         None where the provider has never shown one.
@@ -112,6 +113,8 @@ def follow_log(
     tree = TileTree(lambda name: client.read_unsigned(f"{LOG}/{name}", MAX_TILE_BYTES), head.size)
     followed = FollowedLog(workspace, ShownLog(own_part(note, origin, keys), head, manifest.digest, tree))
     check_past(workspace, followed.shown)
+    if (line := stated_beyond(workspace, followed.shown)) is not None:
+        tell(line)
     followed.check_release(manifest)
     if manifest.sequence != head.size:
         raise refuse(workspace, followed.shown, None, f"release {head.size} as the newest, not {manifest.sequence}")

@@ -406,6 +406,55 @@ def test_a_receipt_that_states_other_releases_is_kept_and_refused(
     refuses(site, publisher, words="the 3 releases that were shown")
 
 
+@pytest.mark.parametrize("way", ["receipt", "compare"])
+def test_attack_two_heads_of_a_size_that_was_not_pulled_yet_show_a_fork(
+    way: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A source that is frozen shows no log that long, and the two heads need none."""
+    monkeypatch.setattr(receipts, "_left", lambda site, receipt: "cd" * 32)
+    site = join("st-anne", publisher)
+    receipts.take_receipt(site, receipt(site, LogHead(3, "12" * 32)))
+    face = publisher.copy(tmp_path / "face")
+    face.publish("[3]")
+    take: Callable[[Workspace, bytes], object] = receipts.take_receipt if way == "receipt" else compare_log
+    other_head = {
+        "receipt": receipt(site, LogHead(3, "34" * 32), log_head="aa" * 32),
+        "compare": (face.folder / LOG / "checkpoint").read_bytes(),
+    }[way]
+    with pytest.raises(ForkError, match=r"the 3 releases that were stated on .*, got another past of 3 releases"):
+        take(site, other_head)
+    found = evidence(site)
+    one, other = found["seen"]["release_log"], found["other"]["release_log"]
+    assert one["size"] == other["size"] == 3
+    assert one["root"] != other["root"]
+    # And nothing is taken from then on.
+    refuses(site, publisher, words="the 3 releases that were stated")
+
+
+@pytest.mark.parametrize("way", ["receipt", "compare"])
+def test_a_source_that_shows_less_than_the_provider_has_stated_is_told(
+    way: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(receipts, "_left", lambda site, receipt: "cd" * 32)
+    site, face = join("st-anne", publisher), forked(publisher, tmp_path / "face")
+    for text in ("[3]", "[4]"):
+        face.publish(text)
+        head = face.folder / LOG / "checkpoint"
+        stated = read_checkpoint(head.read_bytes(), log_origin(publisher.fingerprint), [KEY.public_key]).head
+        if way == "receipt":
+            newest = face.entry(face.repository.release_names()[-1]).digest
+            receipts.take_receipt(site, receipt(site, stated, newest, log_head=stated.root))
+        else:
+            compare_log(site, head.read_bytes())
+    told: list[str] = []
+    pull(site, tell=told.append)
+    day = datetime.datetime.now(datetime.UTC).date()
+    assert told == [f"the provider has stated 4 releases on {day}, this source shows 2: ask for a newer one"]
+    told.clear()
+    pull(open_workspace(site.root), str(face.folder), tell=told.append)
+    assert told == []
+
+
 @pytest.mark.parametrize("other", ["root", "release", "past"])
 def test_a_receipt_of_another_log_is_recorded_and_told(
     other: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
