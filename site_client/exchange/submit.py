@@ -1,9 +1,9 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the key that signed it counts today; the release that it was made with keeps the hospital's policy, of today; nothing of it
-has left with another share since it was encoded; the share is verified once more, as the provider will verify it; somebody has approved it; it is sealed;
-the ledger says that it leaves, and where to; it leaves; its receipt is verified and recorded. After a cut anywhere the
-same command goes on.
+In this order: the key that signed it counts today; the release that it was made with keeps the hospital's policy, of today;
+nothing of it has left with another share since it was encoded; the share is verified once more, as the provider will verify it;
+somebody has approved it; it is sealed; the ledger says that it leaves, and where to; it leaves; its receipt is verified and
+recorded. After a cut anywhere the same command goes on.
 """
 
 from __future__ import annotations

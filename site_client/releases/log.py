@@ -107,7 +107,8 @@ def follow_log(
         return None
     note = client.read(CHECKPOINT, MAX_NOTE_BYTES)
     day = datetime.datetime.now(datetime.UTC).date()
-    keys = provider.signing_keys(day)
+    # The metadata that name it are in date, and vouch for it also where the record of the keys has run out.
+    keys = provider.signing_keys(min(day, provider.valid_until))
     head = read_checkpoint(note, origin, keys).head
     manifest = ReleaseManifest.from_bytes(client.read(f"{newest}/{MANIFEST_NAME}", MAX_RELEASE_BYTES))
     tree = TileTree(lambda name: client.read_unsigned(f"{LOG}/{name}", MAX_TILE_BYTES), head.size)

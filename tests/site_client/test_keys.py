@@ -96,6 +96,14 @@ def test_nobody_but_the_provider_brings_a_key_into_use(workspace: Workspace) -> 
     assert open_workspace(workspace.root) == asking
 
 
+def test_a_key_of_the_provider_that_ran_out_brings_none_into_use(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    over = asking.update_settings(lambda now: replace(now, provider=record(until=-2)))
+    with pytest.raises(SignatureError, match="pull"):
+        keys.take_into_use(over, accepted(parse_rotation(data)))
+    assert open_workspace(workspace.root) == over
+
+
 def test_an_acceptance_for_another_site_or_key_is_refused(workspace: Workspace) -> None:
     asking, data = keys.rotation(workspace, DAY)
     asked = parse_rotation(data)

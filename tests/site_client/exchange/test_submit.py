@@ -26,7 +26,7 @@ from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
 from foundation.errors import StorageError
-from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
+from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError, UnknownSignerError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.payload.opening import open_payload
@@ -385,6 +385,22 @@ def test_attack_a_receipt_about_something_else(pair: Pair, tmp_path: Path, chang
     with pytest.raises(SiteError, match="left from here"):
         take_receipt(pair.hospital, pair.receipt(share, **change))
     assert pair.outbox() != []
+
+
+@pytest.mark.parametrize("days", [0, -1, 1])
+def test_a_receipt_counts_after_the_keys_of_the_provider_have_run_out_if_it_is_of_a_day_before(
+    days: int, pair: Pair, tmp_path: Path
+) -> None:
+    share, last = pair.share(), datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=2)
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    stated = pair.receipt(share, day=last + datetime.timedelta(days=days))
+    over = replace(pair.hospital, provider=replace(pair.hospital.pinned_provider(), valid_until=last))
+    if days > 0:
+        with pytest.raises(UnknownSignerError, match="pull"):
+            take_receipt(over, stated)
+        assert pair.events()[-1] == "submitted"
+    else:
+        assert take_receipt(over, stated).state == "accepted"
 
 
 def test_a_receipt_for_what_never_left_is_refused(pair: Pair) -> None:
