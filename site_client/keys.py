@@ -1,7 +1,8 @@
 """The site's signing keys over time: the request that enrols the first, rotations to the next, warnings ahead of the end.
 
 A new key waits until the provider's acceptance is here, signed by the provider; until then the old one signs. Who takes a new
-key into use earlier would sign what nobody accepts.
+key into use earlier would sign what nobody accepts. A key that has ended, was lost or was stolen vouches for none: the next one
+is enrolled as the first was, in the same workspace, which alone knows what has left.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from foundation.errors import StorageError
+from protocols.fields import LINE, check_text
 from protocols.keys.enrolment import SiteRequest, write_request
 from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
 from protocols.keys.signed_message import claimed_sender
@@ -27,17 +29,24 @@ WARNING_DAYS = 30
 RELEASE_WARNING_DAYS = 7
 
 
-def request_enrolment(workspace: Workspace, out: Path, contact: str, day: datetime.date) -> SiteRequest:
-    """Write the request with which the site joins.
+def request_enrolment(
+    workspace: Workspace, out: Path, contact: str, day: datetime.date, *, new_key: bool = False
+) -> SiteRequest:
+    """Write the request with which the site joins, or joins again.
+
+    Args:
+        workspace: of the site.
+        out: where to.
+        contact: whom the provider may ask.
+        day: today.
+        new_key: whether the key in use is retired for a new one. No provider takes it as long as the old one counts there.
 
     Raises:
-        SiteError: the key in use has expired.
+        SiteError: the key in use has ended.
         StorageError: there is no folder for it.
         ProtocolError: see `write_request`.
     """
-    key = workspace.key_in_use
-    if key.valid_until <= day:
-        raise SiteError(f"expected a key that is still valid, found one until {key.valid_until}; make a new workspace")
+    check_text(contact, LINE, "contact")
     if not out.parent.is_dir():
         # Before the ledger tells of a request that nobody gets.
         raise StorageError(
@@ -46,9 +55,35 @@ def request_enrolment(workspace: Workspace, out: Path, contact: str, day: dateti
             advice="check the path, and make the folder where it is missing",
             place=out.name,
         )
+    if new_key:
+        workspace = workspace.update_settings(lambda now: _with_new_key(now, day))
+    elif workspace.key_in_use.valid_until <= day:
+        raise _ended(workspace)
+    key = workspace.key_in_use
     ledger.record(workspace, Event.ENROLMENT_REQUESTED, {"contact": contact, "key": key.key_id})
     return write_request(
         out, workspace.key(), site=workspace.site, contact=contact, created=day, valid_until=key.valid_until
+    )
+
+
+def _with_new_key(workspace: Workspace, day: datetime.date) -> Workspace:
+    old, made = workspace.key_in_use, PrivateKey.generate()
+    workspace.store_key(made)
+    # What it has signed and is not sent yet nobody takes any more.
+    ended = replace(old, state=KeyState.RETIRED, valid_until=min(old.valid_until, day - datetime.timedelta(days=1)))
+    kept = (key for key in workspace.keys if key.state == KeyState.RETIRED)
+    new = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), KeyState.IN_USE)
+    changed = replace(workspace, keys=(*kept, ended, new))
+    # Recorded by the new key: the old one may be lost, and says nothing for whoever has stolen it. So it is known first.
+    changed.save()
+    ledger.record(changed, Event.KEY_REPLACED, {"key": new.key_id, "old": old.key_id})
+    return changed
+
+
+def _ended(workspace: Workspace) -> SiteError:
+    return SiteError(
+        f"expected a key that is still valid, found one until {workspace.key_in_use.valid_until}, which vouches for nothing; run "
+        "`site-client enrol --new-key` in this workspace, and tell the provider the new fingerprint"
     )
 
 
@@ -62,7 +97,12 @@ def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERL
 
     Returns:
         the workspace with the key, saved; the bytes to send.
+
+    Raises:
+        SiteError: the key in use has ended.
     """
+    if workspace.key_in_use.valid_until < day:
+        raise _ended(workspace)
     workspace = workspace.update_settings(lambda now: _with_waiting_key(now, day))
     waiting = next(key for key in workspace.keys if key.state == KeyState.WAITING)
     old, new = workspace.key(), workspace.load_key(waiting.key_id)
@@ -118,8 +158,9 @@ def expiry_lines(workspace: Workspace, day: datetime.date) -> list[str]:
     lines = []
     left = (workspace.key_in_use.valid_until - day).days
     if left <= WARNING_DAYS:
+        ends, command = ("was", "enrol --new-key") if left < 0 else ("is", "keys rotate")
         lines.append(
-            f"the key of this site is valid until {workspace.key_in_use.valid_until}: run `site-client keys rotate`"
+            f"the key of this site {ends} valid until {workspace.key_in_use.valid_until}: run `site-client {command}`"
         )
     provider = workspace.provider
     if provider is not None and (provider.valid_until - day).days <= WARNING_DAYS:

@@ -44,6 +44,7 @@ class Event(StrEnum):
     ENROLMENT_REQUESTED = "enrolment requested"
     ROTATION_REQUESTED = "rotation requested"
     ROTATION_ACCEPTED = "rotation accepted"
+    KEY_REPLACED = "key replaced"
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
     SURROGATES_SECRET_MADE_ANEW = "surrogates secret made anew"
     KNOWN_NOTES_GIVEN_UP = "known notes given up"

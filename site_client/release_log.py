@@ -24,6 +24,7 @@ from protocols.canonical import Json, canonical_bytes
 from protocols.errors import DigestError
 from protocols.log.checkpoint import LOG, LogHead, log_origin, read_checkpoint, release_code
 from protocols.log.merkle import prove_consistency, roots_by_consistency, tree_root
+from protocols.log.note import own_part
 from protocols.log.tiles import MAX_TILE_BYTES, TileTree, list_tiles, tile_path
 from site_client.errors import ForkError, WorkspaceError
 from site_client.ledger import Entry, Event, entries, record
@@ -39,7 +40,7 @@ class ShownLog:
     """A log as the provider shows it.
 
     Args:
-        note: its signed checkpoint.
+        note: its checkpoint, with the provider's signature alone: those of others would not go into an entry of the ledger.
         head: what the checkpoint says.
         release: digest of the newest release.
         tree: its hashes.
@@ -107,24 +108,45 @@ def record_shown(workspace: Workspace, shown: ShownLog) -> None:
 
 
 def check_past(workspace: Workspace, shown: ShownLog) -> None:
-    """Returns if a log holds every head that this site has met.
+    """Returns if a log holds every head that this site has met, and those of a longer one do not contradict each other.
 
     Raises:
-        ForkError: it does not; the file that shows it is in the workspace.
+        ForkError: it does not, or they do; the file that shows it is in the workspace.
         DigestError: its tiles are not those of its checkpoint.
         LedgerError: the ledger was changed.
     """
+    longer: dict[int, Entry] = {}
     for entry in _with_heads(workspace):
         head = _head(entry)
         if head.size > shown.head.size:
             # Of a receipt or of another hospital: the next pull shows it. What was pulled must not become less.
             if entry.event == Event.RELEASE_LOG_SEEN:
                 raise refuse(workspace, shown, entry, f"a log of at least {head.size} releases, as on {entry.at[:10]}")
+            # No pull has to be awaited for two of one size: a source that is frozen would never bring it.
+            first = longer.setdefault(head.size, entry)
+            if _head(first) != head:
+                expected = f"the {head.size} releases that were stated on {first.at[:10]}"
+                raise refuse(workspace, shown, first, expected, other=entry)
             continue
         if _root_then(shown, head.size) != head.root:
             raise refuse(workspace, shown, entry, f"the {head.size} releases that were shown on {entry.at[:10]}")
         if head == shown.head and entry.details.get(NEWEST, shown.release) != shown.release:
             raise refuse(workspace, shown, entry, f"the newest release that was stated on {entry.at[:10]}")
+
+
+def stated_beyond(workspace: Workspace, shown: ShownLog) -> str | None:
+    """One line where the provider has signed a longer log than a source shows: a stick may be older, and a source may be frozen.
+
+    Raises:
+        LedgerError: the ledger was changed.
+    """
+    most = max(_with_heads(workspace), key=lambda entry: _head(entry).size, default=None)
+    if most is None or _head(most).size <= shown.head.size:
+        return None
+    return (
+        f"the provider has stated {_head(most).size} releases on {most.at[:10]}, this source shows {shown.head.size}: "
+        "ask for a newer one"
+    )
 
 
 def compare_log(workspace: Workspace, note: bytes) -> tuple[Relation, LogHead]:
@@ -140,9 +162,10 @@ def compare_log(workspace: Workspace, note: bytes) -> tuple[Relation, LogHead]:
         WorkspaceError: nothing was pulled yet.
     """
     shown, day = require_shown(workspace), datetime.datetime.now(datetime.UTC).date()
-    theirs = read_checkpoint(note, origin_of(workspace), workspace.pinned_provider().signing_keys(day)).head
+    origin, keys = origin_of(workspace), workspace.pinned_provider().signing_keys(day)
+    theirs = read_checkpoint(note, origin, keys).head
     if all(_head(entry) != theirs for entry in _with_heads(workspace)):
-        details: dict[str, Json] = {NOTE: note.decode(), HEAD: theirs.to_json()}
+        details: dict[str, Json] = {NOTE: own_part(note, origin, keys).decode(), HEAD: theirs.to_json()}
         record(workspace, Event.RELEASE_LOG_COMPARED, details)
     check_past(workspace, shown)
     if theirs.size > shown.head.size:
@@ -172,7 +195,9 @@ def code_in_use(workspace: Workspace) -> str:
     return release_code(workspace.release().digest, None) if shown is None else shown.code
 
 
-def refuse(workspace: Workspace, shown: ShownLog, seen: Entry | None, expected: str) -> ForkError:
+def refuse(
+    workspace: Workspace, shown: ShownLog, seen: Entry | None, expected: str, *, other: Entry | None = None
+) -> ForkError:
     """The error for a log that is not one past, after what shows it was written down.
 
     Args:
@@ -180,13 +205,16 @@ def refuse(workspace: Workspace, shown: ShownLog, seen: Entry | None, expected: 
         shown: the log.
         seen: what the ledger knows of another; None where the log does not fit its own releases.
         expected: in words.
+        other: what the ledger knows of a second one that contradicts `seen`, where the log itself does not.
     """
     stated: dict[str, Json] = {
         "format_version": _EVIDENCE_VERSION,
-        "seen": None if seen is None else {**seen.details, "at": seen.at, "event": seen.event, "number": seen.number},
+        "seen": None if seen is None else _as_evidence(seen),
         "shown": shown.note.decode(),
         "shown_release": shown.release,
     }
+    if other is not None:
+        stated["other"] = _as_evidence(other)
     if seen is not None and 1 <= (size := _head(seen).size) <= shown.head.size:
         proof = prove_consistency(shown.tree.subtree, size, shown.head.size)
         stated |= {"proof": [one.hex() for one in proof], "root_then": _root_then(shown, size)}
@@ -195,10 +223,15 @@ def refuse(workspace: Workspace, shown: ShownLog, seen: Entry | None, expected: 
     with map_os_errors(path):
         path.parent.mkdir(exist_ok=True)
     write_bytes(path, data)
+    size_of_other = (shown.head if other is None else _head(other)).size
     return ForkError(
-        f"log of the releases: expected {expected}, got another past of {shown.head.size} releases; the provider shows "
+        f"log of the releases: expected {expected}, got another past of {size_of_other} releases; the provider shows "
         f"different releases: take none, keep {Path(LOG) / path.name}, and telephone the other hospitals"
     )
+
+
+def _as_evidence(entry: Entry) -> dict[str, Json]:
+    return {**entry.details, "at": entry.at, "event": entry.event, "number": entry.number}
 
 
 def _root_then(shown: ShownLog, size: int) -> str:

@@ -154,8 +154,16 @@ class LoggedPublisher(Publisher):
         entries.append(ReleaseEntry(following.sequence, following.kind, following.digest))
         return {CHECKPOINT: lay_down_log(self.repository, entries, KEY)}
 
-    def state(self, entries: Sequence[bytes], *, key: PrivateKey = KEY, origin: str = "", latest: str = "") -> None:
-        """What a lying provider publishes: any log that it likes, signed."""
+    def state(
+        self,
+        entries: Sequence[bytes],
+        *,
+        key: PrivateKey = KEY,
+        origin: str = "",
+        latest: str = "",
+        witnesses: bytes = b"",
+    ) -> None:
+        """What a lying provider publishes: any log that it likes, signed; `witnesses` are the signatures of others."""
         files = lay_out(entries)
         for name, content in files.items():
             path = self.folder / LOG / name
@@ -164,7 +172,7 @@ class LoggedPublisher(Publisher):
         root = tree_root(TileTree(files.__getitem__, len(entries)).subtree, len(entries))
         stated = Checkpoint(origin or log_origin(self.fingerprint), LogHead(len(entries), root.hex()))
         documents = {LATEST: latest_bytes(latest)} if latest else {}
-        self.repository.publish({**documents, CHECKPOINT: stated.sign(key)})
+        self.repository.publish({**documents, CHECKPOINT: stated.sign(key) + witnesses})
 
 
 def described(path: Path, version: int | None = None) -> MetaFile:

@@ -60,7 +60,7 @@ def rotate(workspace: Workspace, data: bytes, *, by_site: bool = False) -> bytes
         if old is None or old.state != KeyState.ACTIVE or old.public_key not in counting:
             raise RegistryError(
                 f"{rotation.site}: expected a rotation signed by the key that the site signs with now, got another, "
-                "expired or revoked; let the site enrol again, with its fingerprint compared"
+                "expired or revoked; let it run `site-client enrol --new-key`, and compare the fingerprint of its request"
             )
         if by_site:
             _check_pace(rotation.site, old, len(counting), day)

@@ -147,7 +147,7 @@ class Authenticator:
         if not row.valid_from <= now <= row.valid_until:
             raise RequestError(
                 f"expected a key that is valid now, got one valid until {row.valid_until[:10]}; "
-                "run `site-client keys rotate` or enrol again",
+                "run `site-client enrol --new-key`, and tell the provider its fingerprint",
                 status=401,
                 code="unknown-key",
             )

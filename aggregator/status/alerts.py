@@ -136,7 +136,7 @@ def _keys(standing: Standing) -> Iterator[Alert]:
         if one.site.revoked is not None:
             continue
         if one.keys_until is None:
-            said = "none of its keys counts any more; let it enrol again, by `aggregator site add`"
+            said = "none of its keys counts any more; ask it to run `site-client enrol --new-key`, and take it in by `aggregator site add`"
             yield _of(one, "keys-ended", "", said)
         elif (last := one.site.expires(day)) is not None:
             said = f"it can't send after {last}; ask it to run `site-client keys rotate`"

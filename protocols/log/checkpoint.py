@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from protocols.canonical import Json
-from protocols.errors import SchemaError
+from protocols.errors import BoundsError, SchemaError
 from protocols.fields import SHA256, Fields, check_range, check_text
 from protocols.keys import fingerprint
 from protocols.keys.signing import PrivateKey, PublicKey
@@ -22,6 +22,8 @@ from protocols.log.note import open_note, read_base64, sign_note
 LOG = "log"
 """Folder of the log in a release repository."""
 CHECKPOINT = f"{LOG}/checkpoint"
+MAX_TEXT_BYTES = 4 << 10
+"""With a signature it goes into an entry of a ledger, which holds 16 KiB."""
 _SIZE = re.compile(r"0|[1-9][0-9]{0,15}")
 _CODE_CONTEXT = b"deid-commons release code v1\x00"
 
@@ -91,6 +93,7 @@ def read_checkpoint(data: bytes, origin: str, public_keys: Iterable[PublicKey], 
 
     Raises:
         SchemaError: no checkpoint, or one of another log.
+        BoundsError: too long.
         SignatureError: not signed by the provider, or with a key that does not count any more.
     """
     # Of which log it claims to be comes first: a provider's keys sign under the name of its own log alone.
@@ -106,7 +109,15 @@ def parse_checkpoint(text: str, place: str = CHECKPOINT) -> Checkpoint:
 
     Raises:
         SchemaError: no checkpoint.
+        BoundsError: longer than MAX_TEXT_BYTES.
     """
+    if len(text.encode()) > MAX_TEXT_BYTES:
+        raise BoundsError(
+            f"a text of at most {MAX_TEXT_BYTES} bytes",
+            received=str(len(text.encode())),
+            advice="refuse it",
+            place=place,
+        )
     lines = text.removesuffix("\n").split("\n")
     if len(lines) < 3 or not all(lines) or not _SIZE.fullmatch(lines[1]):
         raise SchemaError("origin, size and root", received="something else", advice="refuse it", place=place)

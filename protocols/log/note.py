@@ -37,7 +37,7 @@ def sign_note(text: str, name: str, key: PrivateKey) -> bytes:
     if not text.endswith("\n") or _CONTROL.search(text) or not _NAME.fullmatch(name):
         raise SchemaError("whole lines of text, and a name without space", received="others", advice="correct them")
     value = _key_hash(name, key.public_key) + key.sign_bytes(text.encode())
-    return f"{text}\n— {name} {base64.b64encode(value).decode()}\n".encode()
+    return _joined(text, name, value)
 
 
 def open_note(data: bytes, name: str, public_keys: Iterable[PublicKey], place: str = "note") -> str:
@@ -55,28 +55,46 @@ def open_note(data: bytes, name: str, public_keys: Iterable[PublicKey], place: s
         UnknownSignerError: none of the keys has signed it.
         SignatureError: one of them has signed something else.
     """
+    return _verified(data, name, public_keys, place)[0]
+
+
+def own_part(data: bytes, name: str, public_keys: Iterable[PublicKey], place: str = "note") -> bytes:
+    """The note with its text and one signature of these keys alone: what proves as much, and is short whoever else has signed.
+
+    Args, Raises: as `open_note`.
+    """
+    text, value = _verified(data, name, public_keys, place)
+    return _joined(text, name, value)
+
+
+def _verified(data: bytes, name: str, public_keys: Iterable[PublicKey], place: str) -> tuple[str, bytes]:
+    """The text, and the first signature of one of the keys."""
     text, signatures = _parted(data, place)
     known = {(name, _key_hash(name, key)): key for key in public_keys}
-    verified = False
+    own = []
     for signer, value in signatures:
         key = known.get((signer, value[:4]))
         if key is not None:
             key.verify_bytes(text.encode(), value[4:], place)
-            verified = True
-    if not verified:
+            own.append(value)
+    if not own:
         raise UnknownSignerError(
             f"a note that a key of {name} has signed which counts today",
             received="one of other keys",
             advice="refuse it and tell the provider",
             place=place,
         )
-    return text
+    return text, own[0]
 
 
 def verifier_key(name: str, key: PublicKey) -> str:
     """The key as other programs for such logs take it ("vkey")."""
     stated = base64.b64encode(_ED25519 + key.raw).decode()
     return f"{name}+{_key_hash(name, key).hex()}+{stated}"
+
+
+def _joined(text: str, name: str, value: bytes) -> bytes:
+    return f"{text}\n— {name} {base64.b64encode(value).decode()}\n".encode()
 
 
 def _parted(data: bytes, place: str) -> tuple[str, list[tuple[str, bytes]]]:

@@ -34,7 +34,7 @@ class ProviderRecord:
         signing_key: receipts are signed with it, and releases name it.
         recipient: shares are sealed to it.
         server: address of the provider's server, "" where there is none.
-        valid_until: the last day on which a site may use these keys.
+        valid_until: the last day on which a site may use these keys, and on which what they sign counts.
         earlier_signing: keys before `signing_key` whose signatures still count, each with its last day.
     """
 
@@ -57,7 +57,12 @@ class ProviderRecord:
             )
 
     def signing_keys(self, day: datetime.date) -> tuple[PublicKey, ...]:
-        """The keys whose signatures count on a day, the newest first."""
+        """The keys whose signatures count on a day, the newest first; none once the whole record has run out.
+
+        A message that states its day, as a receipt does, may be held against the keys of that day, or it would end with the record.
+        """
+        if day > self.valid_until:
+            return ()
         return (self.signing_key, *(key for key, until in self.earlier_signing if until >= day))
 
     def signer(self, key_id: str, day: datetime.date) -> PublicKey:

@@ -39,7 +39,12 @@ MAX_TOTAL_BYTES = 20 << 30
 MAX_ROTATIONS = 256
 
 RELEASE_NAME = re.compile(r"[0-9]{4,9}-(representer|pipeline)")
-URL = re.compile(r"https://[!-~]{1,2000}")
+URL = re.compile(
+    r"https://(?=[^/:]{1,253}[/:])(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)+"
+    r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?/(?:(?![?#\\])[!-~]){1,1700}"
+)
+"""Of a file elsewhere. A hospital asks for it from within its own network: so it names no machine by a number or by a name that means
+one in the house alone, and asks nothing of it but a file."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ class Reference:
 
     Args:
         file: its name in the release.
-        url: where it lies, HTTPS.
+        url: where it lies, HTTPS: a host by a name with a dot, a port or none, and a path; no query.
         entry: its size and digest, the same as the release lists.
 
     Raises:

@@ -24,18 +24,32 @@ if TYPE_CHECKING:
 new_file = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command(epilog=examples("site-client enrol --out st-anne.request.json"))
+@click.command(
+    epilog=examples(
+        "site-client enrol --out st-anne.request.json", "site-client enrol --new-key --out st-anne.request.json"
+    )
+)
 @click.option("--out", required=True, type=new_file, help="The request to send to the provider.")
 @click.option("--contact", default="", help="Whom the provider may ask, one line.")
+@click.option(
+    "--new-key",
+    is_flag=True,
+    help="Join again, where the key has ended, is lost or was stolen: a new one signs from now on, and the old one never more.",
+)
 @folder_option
 @json_option
-def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
+def enrol(out: Path, contact: str, new_key: bool, root: Path, as_json: bool) -> None:
     """Write the request with which this site joins."""
     from site_client import keys as site_keys
     from site_client import workspace
 
-    request = site_keys.request_enrolment(workspace.open_workspace(root), out, contact, datetime.date.today())
+    opened = workspace.open_workspace(root)
+    request = site_keys.request_enrolment(opened, out, contact, datetime.date.today(), new_key=new_key)
+    again = (
+        "the old key signs no more; if it still counts at the provider, have it revoked: until then no other is taken"
+    )
     lines = [
+        *([again] if new_key else []),
         f"request in {out}: send it to the provider by any way",
         f"fingerprint {request.fingerprint}",
         f"spoken      {request.spoken}",

@@ -19,6 +19,7 @@ from protocols.errors import ProtocolError
 from protocols.share.bundle import read_header, seal_bundle
 from protocols.share.sealing import ShareExpectation, open_share
 from site_client.errors import SiteError
+from site_client.exchange.departures import departures
 from site_client.sharing.approval import SignedManifest
 from site_client.workspace import Workspace
 
@@ -56,9 +57,10 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
     Raises:
         ProtocolError: the share is damaged, not this site's, not the approved one, or made with another release than the
             one in use. One that was sealed before goes on its way whatever was pulled since: it may have left already.
-        SiteError: the provider's keys have expired.
+        SiteError: the provider's keys have expired, or as `require_key_that_counts`.
         StorageError: no room.
     """
+    require_key_that_counts(workspace, approved)
     provider = workspace.pinned_provider()
     day = datetime.datetime.now(datetime.UTC).date()
     if provider.valid_until < day:
@@ -79,6 +81,26 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
         key = workspace.load_key(opened.key.key_id)
         seal_bundle(share, path, key=key, recipient=provider.recipient, envelope=approved.envelope)
     return Sealed(path, file_sha256(path), approved.sha256, approved.manifest.sequence)
+
+
+def require_key_that_counts(workspace: Workspace, signed: SignedManifest) -> None:
+    """Returns if the provider may still take what signed a share.
+
+    One that it has not taken it refuses without a receipt, and the notes would count as shared for ever. A share that has left
+    already may go once more: to a provider that has it, the same bytes bring its receipt.
+
+    Raises:
+        SiteError: the key has ended, and the share has not left.
+        LedgerError: the ledger was changed.
+    """
+    until = next(key.valid_until for key in workspace.keys if key.key_id == signed.key_id)
+    if until >= datetime.datetime.now(datetime.UTC).date():
+        return
+    if all(departure.manifest_sha256 != signed.sha256 for departure in departures(workspace)):
+        raise SiteError(
+            f"share {signed.manifest.sequence}: expected one that is signed by a key which counts today, found one by a key that "
+            f"counted until {until}; encode the notes again"
+        )
 
 
 def discard(workspace: Workspace, manifest_sha256: str) -> None:

@@ -68,15 +68,21 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
 
 
 def verify_receipt(workspace: Workspace, data: bytes) -> Receipt:
-    """A receipt that a key of the provider has signed which counts today.
+    """A receipt that a key of the provider has signed which counts today, or counted on the day that the receipt states.
+
+    The second is for a provider's keys that have run out since: what they signed in their time stays so. The day is the word of
+    whoever has the key.
 
     Raises:
-        SignatureError: there is no such signature.
+        SignatureError: there is no such signature, or it is of a day after the keys have run out.
         SchemaError: it is no receipt.
     """
-    day = datetime.datetime.now(datetime.UTC).date()
+    today, provider = datetime.datetime.now(datetime.UTC).date(), workspace.pinned_provider()
     _, key_id = claimed_sender(data, "receipt")
-    return read_receipt(data, workspace.pinned_provider().signer(key_id, day))
+    receipt = read_receipt(data, provider.signer(key_id, min(today, provider.valid_until)))
+    if today > provider.valid_until:
+        provider.signer(key_id, receipt.day)
+    return receipt
 
 
 def take_receipts(

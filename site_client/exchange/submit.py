@@ -1,10 +1,9 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the release that it was made with keeps the hospital's policy, of today; nothing of it has left with another share since
-it was encoded; the share is verified once more, as the
-provider will verify it; somebody has approved it; it is sealed;
-the ledger says that it leaves, and where to; it leaves; its receipt is verified and recorded. After a cut anywhere the
-same command goes on.
+In this order: the key that signed it counts today; the release that it was made with keeps the hospital's policy, of today;
+nothing of it has left with another share since it was encoded; the share is verified once more, as the provider will verify it;
+somebody has approved it; it is sealed; the ledger says that it leaves, and where to; it leaves; its receipt is verified and
+recorded. After a cut anywhere the same command goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from foundation.reading import file_sha256
 from protocols.share.receipt import Receipt
 from site_client.errors import SiteError
 from site_client.exchange.departures import Departure
-from site_client.exchange.outbox import Sealed, seal_for_provider
+from site_client.exchange.outbox import Sealed, require_key_that_counts, seal_for_provider
 from site_client.exchange.receipts import take_receipt
 from site_client.exchange.transport import Connection, Transport
 from site_client.exchange.upload import upload
@@ -118,9 +117,12 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
 
     Raises:
         PolicyError: something has, or the release does not and nobody does.
+        SiteError: the key that signed the share has ended.
         ProtocolError: the share is damaged, or not this site's.
     """
     signed = approval.signed_manifest(workspace, share)
+    # Before somebody is asked to approve it.
+    require_key_that_counts(workspace, signed)
     judgement = judge_release(workspace, signed.manifest.release)
     require_not_left(workspace, signed.manifest.sequence, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)

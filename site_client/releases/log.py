@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from protocols.log.checkpoint import CHECKPOINT, LOG, read_checkpoint
 from protocols.log.entry import ReleaseEntry
 from protocols.log.merkle import leaf_hash, prove_inclusion, root_by_inclusion
-from protocols.log.note import MAX_NOTE_BYTES
+from protocols.log.note import MAX_NOTE_BYTES, own_part
 from protocols.log.tiles import MAX_TILE_BYTES, TileTree
 from protocols.release.manifest import MAX_RELEASE_BYTES, ReleaseManifest
 from protocols.release.provider_record import ProviderRecord
@@ -26,6 +26,7 @@ from site_client.release_log import (
     last_shown,
     record_shown,
     refuse,
+    stated_beyond,
 )
 from site_client.releases.client import ReleaseClient
 from site_client.workspace import Workspace
@@ -86,7 +87,7 @@ def follow_log(
         origin: name that the log must have.
         provider: whose keys sign it.
         newest: name of the newest release.
-        tell: takes a line where there is no log.
+        tell: takes a line where there is no log, or a longer one was stated before.
 
     Returns:
         None where the provider has never shown one.
@@ -106,11 +107,15 @@ def follow_log(
         return None
     note = client.read(CHECKPOINT, MAX_NOTE_BYTES)
     day = datetime.datetime.now(datetime.UTC).date()
-    head = read_checkpoint(note, origin, provider.signing_keys(day)).head
+    # The metadata that name it are in date, and vouch for it also where the record of the keys has run out.
+    keys = provider.signing_keys(min(day, provider.valid_until))
+    head = read_checkpoint(note, origin, keys).head
     manifest = ReleaseManifest.from_bytes(client.read(f"{newest}/{MANIFEST_NAME}", MAX_RELEASE_BYTES))
     tree = TileTree(lambda name: client.read_unsigned(f"{LOG}/{name}", MAX_TILE_BYTES), head.size)
-    followed = FollowedLog(workspace, ShownLog(note, head, manifest.digest, tree))
+    followed = FollowedLog(workspace, ShownLog(own_part(note, origin, keys), head, manifest.digest, tree))
     check_past(workspace, followed.shown)
+    if (line := stated_beyond(workspace, followed.shown)) is not None:
+        tell(line)
     followed.check_release(manifest)
     if manifest.sequence != head.size:
         raise refuse(workspace, followed.shown, None, f"release {head.size} as the newest, not {manifest.sequence}")

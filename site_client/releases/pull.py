@@ -98,7 +98,7 @@ def pull(
         network: the way to servers.
         max_bytes: the most that the files of a release may have together; the policy may allow less.
         acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
-        tell: takes a line on releases that have no public log, or on a pipeline that is older than the release and could not be
+        tell: takes a line on releases that have no public log, on a log that is shorter than the provider has stated, or on a pipeline that is older than the release and could not be
             brought; the release is in use all the same.
 
     Raises:

@@ -32,11 +32,13 @@ class SignedManifest:
         manifest: as it was signed.
         sha256: its digest; receipts and withdrawals know the share by it.
         envelope: it and its signature, as they lie beside the payload.
+        key_id: of the key that signed it.
     """
 
     manifest: ShareManifest
     sha256: str
     envelope: bytes
+    key_id: str
 
 
 def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
@@ -50,10 +52,10 @@ def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
     data = read_envelope(share)
     keys = {workspace.site: workspace.public_keys}
     try:
-        manifest, _ = verify_manifest(data, keys, manifest_path(share).name)
+        manifest, key = verify_manifest(data, keys, manifest_path(share).name)
     except UnknownSignerError as error:
         raise not_ours(share) from error
-    return SignedManifest(manifest, manifest.sha256, data)
+    return SignedManifest(manifest, manifest.sha256, data, key.key_id)
 
 
 def require_share(share: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from protocols.errors import ProtocolError, SignatureError
+from foundation.errors import StorageError
+from protocols.errors import ProtocolError, SchemaError, SignatureError
 from protocols.keys.enrolment import read_request
 from protocols.keys.rotation import Acceptance, Rotation, parse_rotation
 from protocols.keys.signing import PrivateKey
@@ -25,6 +27,13 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def accepted(asked: Rotation, provider: PrivateKey = PROVIDER, name: str = "st-anne") -> bytes:
     return Acceptance(name, asked.new_key, DAY, asked.valid_until, days(30)).to_bytes(provider)
+
+
+def with_end(workspace: Workspace, last: datetime.date) -> Workspace:
+    """The same hospital, the key in use valid until a day; saved."""
+    changed = replace(workspace, keys=(replace(workspace.keys[0], valid_until=last),))
+    changed.save()
+    return changed
 
 
 def test_the_request_names_the_key_in_use_and_its_end(workspace: Workspace) -> None:
@@ -64,6 +73,7 @@ def test_asking_again_asks_for_the_same_key(workspace: Workspace) -> None:
 
 
 def test_a_key_that_waited_too_long_is_replaced(workspace: Workspace) -> None:
+    workspace = with_end(workspace, days(1001))
     asking, first = keys.rotation(workspace, DAY)
     again, second = keys.rotation(asking, days(1000))
     assert parse_rotation(first).new_key != parse_rotation(second).new_key
@@ -84,6 +94,14 @@ def test_nobody_but_the_provider_brings_a_key_into_use(workspace: Workspace) -> 
     with pytest.raises(SignatureError):
         keys.take_into_use(asking, accepted(parse_rotation(data), workspace.key()))
     assert open_workspace(workspace.root) == asking
+
+
+def test_a_key_of_the_provider_that_ran_out_brings_none_into_use(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    over = asking.update_settings(lambda now: replace(now, provider=record(until=-2)))
+    with pytest.raises(SignatureError, match="pull"):
+        keys.take_into_use(over, accepted(parse_rotation(data)))
+    assert open_workspace(workspace.root) == over
 
 
 def test_an_acceptance_for_another_site_or_key_is_refused(workspace: Workspace) -> None:
@@ -123,9 +141,56 @@ def test_the_end_of_a_key_is_said_ahead(ahead: int, lines: int, workspace: Works
 
 
 def test_an_expired_key_asks_for_nothing(workspace: Workspace) -> None:
-    over = replace(workspace, keys=(replace(workspace.keys[0], valid_until=days(-1)),))
-    with pytest.raises(SiteError, match="valid"):
+    over = with_end(workspace, days(-1))
+    with pytest.raises(SiteError, match="enrol --new-key"):
         keys.request_enrolment(over, workspace.root / "request.json", "", DAY)
+    with pytest.raises(SiteError, match="enrol --new-key"):
+        keys.rotation(over, DAY)
+    assert open_workspace(workspace.root) == over
+    assert keys.expiry_lines(over, DAY) == [
+        f"the key of this site was valid until {days(-1)}: run `site-client enrol --new-key`"
+    ]
+    # On its last day it still asks for the next.
+    keys.rotation(with_end(workspace, DAY), DAY)
+
+
+@pytest.mark.parametrize("last", [-1, 0, 600])
+def test_a_new_key_in_the_same_workspace_takes_the_place_of_one_that_ended_or_was_stolen(
+    last: int, workspace: Workspace
+) -> None:
+    before = keys.rotation(with_end(workspace, days(max(last, 0))), DAY)[0]
+    before = replace(before, sequence=7, keys=(replace(before.keys[0], valid_until=days(last)), before.keys[1]))
+    before.save()
+    old = before.key_in_use
+    keys.request_enrolment(before, workspace.root / "request.json", "office", DAY, new_key=True)
+    now = open_workspace(workspace.root)
+    # No key waits any more: who has stolen the old one may have rotated it.
+    assert [key.state for key in now.keys] == [KeyState.RETIRED, KeyState.IN_USE]
+    assert now.keys[0] == replace(old, state=KeyState.RETIRED, valid_until=days(-1))
+    assert (now.sequence, now.key_in_use.valid_until) == (7, days(730))
+    assert read_request(workspace.root / "request.json").public_key == now.key().public_key
+    [*_, replaced, asked] = ledger.entries(now)
+    assert (replaced.event, replaced.details) == ("key replaced", {"key": now.key_in_use.key_id, "old": old.key_id})
+    assert (asked.event, asked.key_id) == ("enrolment requested", now.key_in_use.key_id)
+    # The same request again makes no other key.
+    keys.request_enrolment(now, workspace.root / "again.json", "office", DAY)
+    assert open_workspace(workspace.root) == now
+
+
+def test_a_key_that_was_lost_is_replaced_too(workspace: Workspace) -> None:
+    ledger.record(workspace, "approved", {})
+    workspace.private_key(workspace.key_in_use.key_id).unlink()
+    keys.request_enrolment(workspace, workspace.root / "request.json", "", DAY, new_key=True)
+    now = open_workspace(workspace.root)
+    assert [entry.event for entry in ledger.entries(now)] == ["approved", "key replaced", "enrolment requested"]
+
+
+def test_no_key_is_replaced_for_a_request_that_nobody_gets(workspace: Workspace) -> None:
+    with pytest.raises(StorageError, match="folder"):
+        keys.request_enrolment(workspace, workspace.root / "none" / "request.json", "", DAY, new_key=True)
+    with pytest.raises(SchemaError):
+        keys.request_enrolment(workspace, workspace.root / "request.json", "a\nb", DAY, new_key=True)
+    assert open_workspace(workspace.root) == workspace
 
 
 def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
@@ -139,6 +204,12 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     assert [row["state"] for row in shown["keys"]] == [KeyState.RETIRED, KeyState.IN_USE]
     assert shown["keys"][1]["fingerprint"] == found["fingerprint"]
     refused(hospital("keys", "accept", out, *at), 10, "acceptance")
+    request = tmp_path / "st-anne.request.json"
+    again = done(hospital("enrol", "--new-key", "--out", request, *at))
+    assert "have it revoked" in again.stdout
+    shown = values(hospital("keys", "show", "--json", *at))
+    assert [row["state"] for row in shown["keys"]] == [KeyState.RETIRED, KeyState.RETIRED, KeyState.IN_USE]
+    assert shown["keys"][2]["fingerprint"] in again.stdout
 
 
 def test_a_damaged_list_of_keys_opens_nothing(workspace: Workspace) -> None:

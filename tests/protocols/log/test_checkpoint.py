@@ -13,7 +13,7 @@ from protocols.keys.fingerprint import digits, pronounce_fingerprint
 from protocols.keys.signing import RECEIPT_CONTEXT, PrivateKey, PublicKey, Signature
 from protocols.log.checkpoint import Checkpoint, LogHead, log_origin, parse_checkpoint, read_checkpoint, release_code
 from protocols.log.entry import ReleaseEntry
-from protocols.log.note import MAX_NOTE_BYTES, open_note, sign_note, verifier_key
+from protocols.log.note import MAX_NOTE_BYTES, open_note, own_part, sign_note, verifier_key
 
 KEY, OTHER = (PrivateKey.from_seed(bytes([number]) * 32) for number in (1, 2))
 ORIGIN = log_origin("0001-0203-0405-0607-0809-0a0b-0c0d-0e0f")
@@ -103,6 +103,25 @@ def test_what_is_no_checkpoint_is_refused_though_it_is_signed(body: str) -> None
 def test_lines_of_an_extension_are_passed_over() -> None:
     body = NOTE.decode().partition("\n\n")[0] + "\nmore\n"
     assert read_checkpoint(sign_note(body, ORIGIN, KEY), ORIGIN, KEYS) == CHECKPOINT == parse_checkpoint(body)
+
+
+def test_a_text_that_no_entry_of_a_ledger_would_hold_is_refused() -> None:
+    body = NOTE.decode().partition("\n\n")[0] + "\n"
+    longest = body + "m" * (4095 - len(body)) + "\n"
+    assert read_checkpoint(sign_note(longest, ORIGIN, KEY), ORIGIN, KEYS) == CHECKPOINT
+    with pytest.raises(BoundsError):
+        read_checkpoint(sign_note("m".join((longest[:-1], "\n")), ORIGIN, KEY), ORIGIN, KEYS)
+
+
+def test_of_a_note_the_text_and_one_signature_of_its_own_are_kept() -> None:
+    line = NOTE.rpartition(b"\n\n")[2]
+    others = "— other AAAAAAAA\n".encode()
+    text = NOTE[: -len(line)]
+    assert own_part(text + others + line + line + others, ORIGIN, KEYS) == NOTE
+    with pytest.raises(UnknownSignerError):
+        own_part(text + others, ORIGIN, KEYS)
+    with pytest.raises(SignatureError):
+        own_part(NOTE.replace(b"\n5\n", b"\n6\n"), ORIGIN, KEYS)
 
 
 @pytest.mark.parametrize(

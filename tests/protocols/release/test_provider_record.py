@@ -93,6 +93,16 @@ def test_an_earlier_key_counts_until_its_last_day() -> None:
         RECORD.signer(EARLIER.key_id, LAST)
 
 
+def test_no_key_counts_once_the_record_has_run_out() -> None:
+    last, later = RECORD.valid_until, RECORD.valid_until + datetime.timedelta(days=1)
+    record = dataclasses.replace(RECORD, earlier_signing=((EARLIER, later),))
+    assert record.signing_keys(last) == (RECORD.signing_key, EARLIER)
+    assert record.signing_keys(later) == ()
+    for key in (RECORD.signing_key, EARLIER):
+        with pytest.raises(UnknownSignerError, match="site-client pull"):
+            record.signer(key.key_id, later)
+
+
 @pytest.mark.parametrize(
     "earlier",
     [

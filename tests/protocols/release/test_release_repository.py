@@ -27,7 +27,9 @@ from protocols.release.repository import (
     release_sequence,
 )
 
-REFERENCE = Reference("embeddings.safetensors", "https://example.org/e?x=1", FileEntry(10, "ab" * 32))
+REFERENCE = Reference(
+    "embeddings.safetensors", "https://files.example.org:8443/~north/e-1.safetensors", FileEntry(10, "ab" * 32)
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,25 @@ def test_a_reference_reads_what_it_wrote() -> None:
         {"url": "http://example.org/e"},
         {"url": "file:///etc/passwd"},
         {"url": "https://exa mple.org"},
+        {"url": "https://example.org"},
+        {"url": "https://example.org/api?do=delete"},
+        {"url": "https://example.org?do=delete"},
+        {"url": "https://example.org/e#part"},
+        {"url": "https://user:word@example.org/e"},
+        {"url": "https://example.org\\@10.0.0.5/e"},
+        {"url": "https://10.0.0.5/e"},
+        {"url": "https://10.0.0.5.:443/e"},
+        {"url": "https://10.5/e"},
+        {"url": "https://0x0a.0x05/e"},
+        {"url": "https://167772165/e"},
+        {"url": "https://[::1]/e"},
+        {"url": "https://[::ffff:10.0.0.5]:8443/e"},
+        {"url": "https://localhost/e"},
+        {"url": "https://localhost./e"},
+        {"url": "https://pacs:8443/e"},
+        {"url": "https://.org/e"},
+        {"url": "https://example.org:/e"},
+        {"url": "https://example.org:443443/e"},
         {"file": "../embeddings.safetensors"},
         {"file": "embeddings.pkl"},
         {"bytes": 0},

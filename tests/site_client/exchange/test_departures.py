@@ -50,6 +50,7 @@ def test_events_are_written_as_ever() -> None:
         "enrolment requested",
         "rotation requested",
         "rotation accepted",
+        "key replaced",
         "noise secret made anew",
         "surrogates secret made anew",
         "known notes given up",

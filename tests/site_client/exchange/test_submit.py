@@ -26,9 +26,10 @@ from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
 from foundation.errors import StorageError
-from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
+from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError, UnknownSignerError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
+from protocols.payload.opening import open_payload
 from protocols.share.bundle import read_header
 from protocols.share.manifest import ShareFields
 from protocols.share.receipt import Receipt, ReceiptState
@@ -42,12 +43,14 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.known_notes import ShareDigests, save_digests
+from site_client.sharing.encode import encode
+from site_client.sharing.known_notes import ShareDigests, save_digests, shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused
 from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
+from tests.tiny_notes import long_notes
 
 DAY = datetime.date(2026, 1, 31)
 QUICK = RetryPolicy(attempts=4, first_s=0.01, most_s=0.02)
@@ -290,6 +293,75 @@ def test_a_share_that_was_signed_before_a_rotation_still_leaves(pair: Pair, tmp_
     assert ingest(pair.provider, bundle).state == "accepted"
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_hospital_whose_key_was_stolen_comes_back_with_all_that_it_has_shared(
+    whole: bool, pair: Pair, tmp_path: Path
+) -> None:
+    first, today = pair.share(), datetime.datetime.now(datetime.UTC).date()
+    bundle = submit_to_folder(pair.hospital, first, tmp_path / "stick", "A. Person")
+    old, request = pair.hospital.key_in_use.key_id, pair.root / "again.json"
+    with closing(pair.provider.registry()):
+        decision = ingest(pair.provider, bundle)
+        provider_sites.revoke(pair.provider, "test", "stolen", None if whole else old)
+        stated = keys.request_enrolment(pair.hospital, request, "", today, new_key=True)
+        provider_sites.enrol(pair.provider, request, stated.fingerprint)
+    back = Pair(site_workspace.open_workspace(pair.root / "site"), pair.root)
+    take_receipt(back.hospital, decision.receipt)
+    bundle = submit_to_folder(back.hospital, back.share(2, seed=3), tmp_path / "stick", "A. Person")
+    with closing(pair.provider.registry()):
+        assert ingest(pair.provider, bundle).state == "accepted"
+    # What left under the old key still stands in the way of its notes.
+    assert list(shares_that_left(back.hospital)) == [1, 2]
+
+
+def count_sentences(payload: Path) -> int:
+    with open_payload(payload) as reader:
+        return sum(block.sentences for block in reader)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_share_under_a_key_that_has_ended_does_not_leave_and_its_notes_leave_with_another(
+    waits: bool, pair: Pair, tmp_path: Path
+) -> None:
+    notes, first, second = long_notes(8, seed=1), tmp_path / "a.parquet", tmp_path / "b.parquet"
+    encode(pair.hospital, notes, first)
+    before = site_workspace.open_workspace(pair.root / "site")
+    if waits:
+        # Sealed, and the machine went down before the ledger told of it.
+        outbox.seal_for_provider(before, first, signed_manifest(before, first))
+    yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
+    ended = before.update_settings(lambda now: replace(now, keys=(replace(now.keys[0], valid_until=yesterday),)))
+    events = pair.events()
+    for _ in range(2):
+        with pytest.raises(SiteError, match="encode the notes again"):
+            submit_to_folder(ended, first, tmp_path / "stick", "A. Person")
+    with pytest.raises(SiteError, match="encode the notes again"):
+        outbox.seal_for_provider(ended, first, signed_manifest(ended, first))
+    assert pair.events() == events
+    assert not (tmp_path / "stick").exists()
+    keys.request_enrolment(ended, tmp_path / "again.json", "", yesterday, new_key=True)
+    back = site_workspace.open_workspace(pair.root / "site")
+    again = encode(back, notes, second)
+    # Nothing of the first stands in their way.
+    assert (again.manifest.sequence, again.sifted.left_out) == (2, 0)
+    assert count_sentences(second) == count_sentences(first) > 0
+    submit_to_folder(back, second, tmp_path / "stick", "A. Person")
+
+
+def test_a_share_that_has_left_goes_once_more_for_its_receipt_though_its_key_has_ended(
+    pair: Pair, tmp_path: Path
+) -> None:
+    share = pair.share()
+    first = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    with closing(pair.provider.registry()):
+        receipt = ingest(pair.provider, first).receipt
+        yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
+        ended = replace(pair.hospital, keys=(replace(pair.hospital.keys[0], valid_until=yesterday),))
+        second = submit_to_folder(ended, share, tmp_path / "other", None)
+        provider_sites.revoke(pair.provider, "test", "ended")
+        assert ingest(pair.provider, second).receipt == receipt
+
+
 # Receipts.
 
 
@@ -313,6 +385,22 @@ def test_attack_a_receipt_about_something_else(pair: Pair, tmp_path: Path, chang
     with pytest.raises(SiteError, match="left from here"):
         take_receipt(pair.hospital, pair.receipt(share, **change))
     assert pair.outbox() != []
+
+
+@pytest.mark.parametrize("days", [0, -1, 1])
+def test_a_receipt_counts_after_the_keys_of_the_provider_have_run_out_if_it_is_of_a_day_before(
+    days: int, pair: Pair, tmp_path: Path
+) -> None:
+    share, last = pair.share(), datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=2)
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    stated = pair.receipt(share, day=last + datetime.timedelta(days=days))
+    over = replace(pair.hospital, provider=replace(pair.hospital.pinned_provider(), valid_until=last))
+    if days > 0:
+        with pytest.raises(UnknownSignerError, match="pull"):
+            take_receipt(over, stated)
+        assert pair.events()[-1] == "submitted"
+    else:
+        assert take_receipt(over, stated).state == "accepted"
 
 
 def test_a_receipt_for_what_never_left_is_refused(pair: Pair) -> None:

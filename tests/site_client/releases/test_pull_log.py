@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +316,18 @@ def test_a_new_key_of_the_provider_signs_the_log(publisher: LoggedPublisher, joi
     assert [head["size"] for _, head in heads(site)] == [2, 2]
 
 
+def test_a_provider_whose_record_has_run_out_is_pulled_from_still(publisher: LoggedPublisher, join: Join) -> None:
+    """The metadata, which have not, vouch for the checkpoint; another hospital's has nothing but the key."""
+    site = join("st-anne", publisher)
+    note = require_shown(site).note
+    yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
+    publisher.repository.publish({PROVIDER: replace(RECORD, valid_until=yesterday).to_bytes()})
+    over, _ = pull(site)
+    assert over.pinned_provider().valid_until == yesterday
+    with pytest.raises(UnknownSignerError, match="counts today"):
+        compare_log(over, note)
+
+
 def test_what_was_seen_stays_seen_where_the_pull_is_refused(
     publisher: LoggedPublisher, join: Join, tmp_path: Path
 ) -> None:
@@ -360,6 +374,31 @@ def test_what_another_hospital_gives_must_be_signed_by_the_provider(publisher: L
         compare_log(site, (publisher.folder / LOG / "checkpoint").read_bytes())
 
 
+def test_a_checkpoint_with_signatures_of_many_others_is_written_down_without_them(
+    publisher: LoggedPublisher, join: Join, tmp_path: Path
+) -> None:
+    """A post-quantum one has 3 KB, and an entry of the ledger holds 16."""
+    plain = (publisher.folder / LOG / "checkpoint").read_bytes()
+    value = base64.b64encode(bytes(3000)).decode()
+    witnesses = "".join(f"— witness-{number} {value}\n" for number in range(8)).encode()
+    publisher.state(entries(publisher), witnesses=witnesses)
+    one, other = join("st-anne", publisher), join("st-ben", publisher)
+    assert require_shown(one).note == plain
+    assert compare_log(one, plain + witnesses)[0] == Relation.SAME
+    publisher.publish("[3]")
+    publisher.state(entries(publisher), witnesses=witnesses)
+    later = (publisher.folder / LOG / "checkpoint").read_bytes()
+    pull(one)
+    assert compare_log(other, require_shown(open_workspace(one.root)).note + witnesses)[0] == Relation.LATER
+    assert heads(other)[-1][0] == Event.RELEASE_LOG_COMPARED
+    pull(open_workspace(other.root))
+    assert len(later) > 4096
+    # What is kept is what a stranger can verify.
+    kept = [entry.details["checkpoint"] for entry in ledger.entries(other) if "checkpoint" in entry.details]
+    for note in kept:
+        read_checkpoint(str(note).encode(), log_origin(publisher.fingerprint), [KEY.public_key])
+
+
 def receipt(site: Workspace, head: LogHead, newest: str = "cd" * 32, log_head: str = "ee" * 32) -> bytes:
     day = datetime.date.today()
     stated = Receipt(site.site, 1, "ab" * 32, "cd" * 32, ReceiptState.ACCEPTED, "", day, log_head, newest, head)
@@ -378,6 +417,55 @@ def test_a_receipt_that_states_other_releases_is_kept_and_refused(
     assert [event for event, _ in heads(site)] == [Event.RELEASE_LOG_SEEN, Event.RECEIPT, Event.RECEIPT]
     publisher.publish("[3]")
     refuses(site, publisher, words="the 3 releases that were shown")
+
+
+@pytest.mark.parametrize("way", ["receipt", "compare"])
+def test_attack_two_heads_of_a_size_that_was_not_pulled_yet_show_a_fork(
+    way: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A source that is frozen shows no log that long, and the two heads need none."""
+    monkeypatch.setattr(receipts, "_left", lambda site, receipt: "cd" * 32)
+    site = join("st-anne", publisher)
+    receipts.take_receipt(site, receipt(site, LogHead(3, "12" * 32)))
+    face = publisher.copy(tmp_path / "face")
+    face.publish("[3]")
+    take: Callable[[Workspace, bytes], object] = receipts.take_receipt if way == "receipt" else compare_log
+    other_head = {
+        "receipt": receipt(site, LogHead(3, "34" * 32), log_head="aa" * 32),
+        "compare": (face.folder / LOG / "checkpoint").read_bytes(),
+    }[way]
+    with pytest.raises(ForkError, match=r"the 3 releases that were stated on .*, got another past of 3 releases"):
+        take(site, other_head)
+    found = evidence(site)
+    one, other = found["seen"]["release_log"], found["other"]["release_log"]
+    assert one["size"] == other["size"] == 3
+    assert one["root"] != other["root"]
+    # And nothing is taken from then on.
+    refuses(site, publisher, words="the 3 releases that were stated")
+
+
+@pytest.mark.parametrize("way", ["receipt", "compare"])
+def test_a_source_that_shows_less_than_the_provider_has_stated_is_told(
+    way: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(receipts, "_left", lambda site, receipt: "cd" * 32)
+    site, face = join("st-anne", publisher), forked(publisher, tmp_path / "face")
+    for text in ("[3]", "[4]"):
+        face.publish(text)
+        head = face.folder / LOG / "checkpoint"
+        stated = read_checkpoint(head.read_bytes(), log_origin(publisher.fingerprint), [KEY.public_key]).head
+        if way == "receipt":
+            newest = face.entry(face.repository.release_names()[-1]).digest
+            receipts.take_receipt(site, receipt(site, stated, newest, log_head=stated.root))
+        else:
+            compare_log(site, head.read_bytes())
+    told: list[str] = []
+    pull(site, tell=told.append)
+    day = datetime.datetime.now(datetime.UTC).date()
+    assert told == [f"the provider has stated 4 releases on {day}, this source shows 2: ask for a newer one"]
+    told.clear()
+    pull(open_workspace(site.root), str(face.folder), tell=told.append)
+    assert told == []
 
 
 @pytest.mark.parametrize("other", ["root", "release", "past"])
