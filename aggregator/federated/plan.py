@@ -92,12 +92,14 @@ class Answer:
         sentences: that it says it learned from; 0 where nothing came.
         weights: that it ended with; None where nothing came.
         problem: why nothing came, in a word.
+        noisy: whether it says that it added noise; such a round has few steps.
     """
 
     site: str
     sentences: int
     weights: Vector | None
     problem: str = ""
+    noisy: bool = False
 
 
 class Sites(Protocol):

@@ -142,7 +142,7 @@ class SignedSites:
             # A site that signed what can't be used is named; one whose result was played again is not blamed for it.
             who = sender if isinstance(error, MismatchError) else site
             return Answer(who, 0, None, f"refused: {type(error).__name__}")
-        return Answer(site, result.sentences, weights)
+        return Answer(site, result.sentences, weights, noisy=result.epsilon > 0)
 
 
 def _kind(shape: TaggerConfig) -> str:

@@ -23,7 +23,7 @@ from aggregator.federated.checkpoint import read_checkpoint, write_checkpoint
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
 from shared.federated.aggregation import cap_weights
 from shared.federated.local import LocalRecipe
-from shared.federated.screening import screen
+from shared.federated.screening import Sent, screen
 from shared.federated.server_step import ServerStep
 from shared.federated.weights import Vector, count_weights
 from shared.progress import Progress, silent
@@ -185,11 +185,11 @@ class Rounds:
     ) -> tuple[dict[str, Answer], Mapping[str, float], dict[str, str]]:
         """Answers that take part, norms of their updates, and why others don't."""
         came = {
-            site: answer.weights
+            site: Sent(answer.weights, answer.sentences, answer.noisy)
             for site, answer in answers.items()
             if answer.weights is not None and answer.sentences > 0
         }
-        found = screen(order.start, came, self.plan.limits)
+        found = screen(order.start, came, order.recipe, self.plan.limits)
         told = {site: str(reason) for site, reason in found.refused.items()}
         told |= {site: answer.problem or "no answer" for site, answer in answers.items() if site not in came}
         return {site: answers[site] for site in sorted(found.norms)}, found.norms, told

@@ -14,13 +14,12 @@ from protocols.canonical import Json, decimal_text, read_decimal
 from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent, epsilon, multiplier_for
-from shared.federated.private import NoteNoise
+from shared.federated.private import STEPS_IN_A_PASS, NoteNoise
 from site_client.errors import LedgerError, PolicyError
 from site_client.ledger import Event, entries
 from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace
 
-_STEPS_IN_A_PASS = 10
 _BOUND = 1.0
 
 
@@ -90,7 +89,7 @@ def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[
     past = _past_of_who_goes_on(workspace, policy)
     if policy.federated_epsilon is None:
         return None, 0.0
-    rate, steps = 1 / _STEPS_IN_A_PASS, _STEPS_IN_A_PASS * epochs
+    rate, steps = 1 / STEPS_IN_A_PASS, STEPS_IN_A_PASS * epochs
     # So much that all rounds of the policy fit, if they ask for as many passes as this one.
     multiplier = multiplier_for(policy.federated_epsilon, rate, steps * policy.federated_rounds)
     after = _within(policy.federated_epsilon, [*past.spent, Spent(multiplier, rate, steps)])

@@ -77,6 +77,16 @@ def test_what_cannot_be_used_is_refused_by_name_and_the_round_goes_on() -> None:
     assert course.history[0].refused["gone"] == "gone"
 
 
+def test_a_large_hospital_and_one_without_noise_are_not_refused_for_their_many_steps() -> None:
+    class OfAllSizes(Invented):
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            for site, sentences, step, noisy in (("a", 200, 1, False), ("b", 4000, 6, False), ("c", 900, 0.5, True)):
+                yield Answer(site, sentences, order.start + np.float32(step), noisy=noisy)
+
+    course = rounds(epochs=1).run(OfAllSizes(), START)
+    assert set(course.history[0].norms) == {"a", "b", "c"}
+
+
 def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_be_taken_up(tmp_path: Path) -> None:
     kept = tmp_path / "rounds.safetensors"
     fails_from = Invented(north=moves_by(1), south=lambda order: order.start + 1 if order.number < 3 else None)
