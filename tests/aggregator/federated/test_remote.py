@@ -39,6 +39,13 @@ def test_who_spends_epsilon_has_added_noise(epsilon: float) -> None:
     assert (answer.site, answer.sentences, answer.noisy) == ("north", 1200, epsilon > 0)
 
 
+def test_who_signs_what_is_no_number_has_spoilt_it_and_who_is_brought_as_other_bytes_has_not() -> None:
+    nan = np.full(9, np.nan, np.float32).tobytes()
+    spoilt, changed = answered(nan), answered(bytes(36), sent=nan)
+    assert (spoilt.site, spoilt.problem, spoilt.spoilt) == ("north", "refused: NonFiniteError", True)
+    assert (changed.site, changed.problem, changed.spoilt) == ("north", "refused: DigestError", False)
+
+
 @pytest.mark.parametrize("result", [b"", b"junk"])
 def test_attack_an_answer_that_writes_to_the_terminal(result: bytes) -> None:
     class Lies:

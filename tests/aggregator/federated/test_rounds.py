@@ -163,6 +163,30 @@ def test_a_round_of_one_site_is_followed_by_those_that_were_not_in_it() -> None:
     np.testing.assert_allclose(course.without["a"][0], 6.0)
 
 
+@pytest.mark.parametrize("step", [-1.0, 50.0, float("nan")])
+@pytest.mark.parametrize(("strategy", "honest"), [("median", 2), ("trimmed-mean", 2), ("krum", 4)])
+def test_attack_a_crude_lie_does_not_end_a_training_that_bears_a_liar(strategy: str, honest: int, step: float) -> None:
+    sites = {f"site{number}": moves_by(1 + number / 10) for number in range(honest)}
+    course = rounds(FederatedPlan(strategy), epochs=2, follow=True).run(Invented(**sites, liar=moves_by(step)), START)
+    assert (course.weights >= 2.0).all()
+    assert (course.weights <= 2 + honest / 5).all()
+
+
+def test_a_result_that_was_spoilt_where_it_was_signed_is_one_of_the_liars_and_one_that_did_not_come_is_not() -> None:
+    class Spoilt(Invented):
+        spoilt = True
+
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            yield from super().ask(order)
+            yield Answer("liar", 0, None, "refused", spoilt=self.spoilt)
+
+    sites = Spoilt(a=moves_by(1), b=moves_by(1))
+    np.testing.assert_allclose(rounds(FederatedPlan("median"), epochs=1).run(sites, START).weights, 1.0)
+    sites.spoilt = False
+    with pytest.raises(FederatedError, match="expected 3 results"):
+        rounds(FederatedPlan("median"), epochs=1).run(sites, START)
+
+
 def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:
     with pytest.raises(FederatedError, match="expected 5 results"):
         rounds(FederatedPlan("krum", attempts=1)).run(Invented(a=moves_by(1), b=moves_by(1)), START)
