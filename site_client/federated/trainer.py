@@ -104,10 +104,13 @@ class Trainer:
         }
         try:
             data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
-        except StoppedError:
-            # That the provider's time ran out tells how long the notes took, so it counts; the hospital's own word does not.
-            if not stopped():
-                record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | {"out_of_time": True})
+        except Exception as error:
+            # That it failed tells of the notes, and that the provider's time ran out how long they took, so both count; the hospital's
+            # own word does not.
+            told = isinstance(error, StoppedError)
+            if not (told and stopped()):
+                how: dict[str, Json] = {"out_of_time": True} if told else {"failed": type(error).__name__}
+                record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | how)
             raise
         if asked.measures:
             more["measured"] = True

@@ -35,7 +35,7 @@ from protocols.keys.signing import PrivateKey
 from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus
 from shared.document import Document
-from shared.errors import ConfigurationError, CorpusError
+from shared.errors import ConfigurationError, CorpusError, TrainingError
 from shared.federated.local import LocalRecipe, StoppedError, learn_round
 from shared.federated.weights import Vector, count_weights, set_weights, weights_of
 from shared.pipeline.last_word import LastWordSettings
@@ -282,10 +282,11 @@ def test_a_tagger_of_another_release_or_size_is_not_trained(loop: Loop) -> None:
     [
         ("learn_privately", RuntimeError("DefaultCPUAllocator: can't allocate memory")),
         ("learn_privately", AssertionError("of Jane Doe")),
+        ("learn_privately", TrainingError("the loss is not finite any more")),
         ("weights_to_bytes", NonFiniteError("numbers", received="others", advice="refuse them")),
     ],
 )
-def test_what_nobody_foresaw_stands_in_the_ledger_by_its_kind(
+def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_its_kind(
     at: str, error: Exception, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow(loop)
@@ -297,13 +298,22 @@ def test_what_nobody_foresaw_stands_in_the_ledger_by_its_kind(
 
     direct.trainers["north"].answered.clear()
     monkeypatch.setattr(f"site_client.federated.trainer.{at}", fails)
-    before = read_past(open_site(loop.site("north"))).rounds
+    before = read_past(open_site(loop.site("north")))
     with pytest.raises(type(error)):
         direct.trainers["north"].answer(*direct.tasks[0])
     workspace = open_site(loop.site("north"))
     (refused,) = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_REFUSED]
     assert refused.details == {"task_sha256": digest_of(direct.tasks[0][0]), "why": type(error).__name__}
-    assert read_past(workspace).rounds == before
+    past = read_past(workspace)
+    assert past.rounds == before.rounds + 1
+    assert past.epsilon > before.epsilon
+    *_, counted = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_ROUND]
+    assert counted.details["failed"] == type(error).__name__
+    assert "Jane Doe" not in str(counted.details)
+    # Another draw would answer another question, for as often as the provider asks: the policy allows no more.
+    done(hospital("policy", "set", "--federated-rounds", past.rounds, "--workspace", loop.site("north")))
+    with pytest.raises(PolicyError):
+        direct.trainers["north"].answer(*direct.tasks[0])
 
 
 def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
