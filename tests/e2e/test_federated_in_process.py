@@ -525,13 +525,29 @@ def test_a_policy_that_has_changed_is_not_met_by_notes_that_were_read_before(loo
     assert not read_past(open_site(loop.site("north"))).rounds
 
 
-def test_a_policy_of_no_rounds_gives_no_answer_again(loop: Loop) -> None:
-    allow(loop)
+@pytest.mark.parametrize(
+    ("given", "stricter", "looser"),
+    [
+        ("--federated-rounds=9", "--federated-rounds=0", "--federated-rounds=10"),
+        ("--federated-rounds=9", "--federated-rounds=8", "--federated-rounds=10"),
+        ("--federated-epsilon=none", "--federated-epsilon=8", "--federated-epsilon=none"),
+        ("--federated-epsilon=8", "--federated-epsilon=7", "--federated-epsilon=9"),
+    ],
+)
+def test_a_policy_of_less_gives_no_answer_again_and_one_of_more_does(
+    given: str, stricter: str, looser: str, loop: Loop
+) -> None:
+    allow(loop, given)
     direct = Direct(trainers(loop))
     assert all(answer.weights is not None for answer in first(loop, direct).values())
-    allow(loop, "--federated-rounds=0")
-    with pytest.raises(PolicyError):
-        direct.trainers["north"].answer(*direct.tasks[0])
+    north, asked = direct.trainers["north"], direct.tasks[0]
+    _, left = north.answer(*asked)
+    allow(loop, stricter)
+    with pytest.raises(PolicyError, match="a stricter one"):
+        north.answer(*asked)
+    allow(loop, looser)
+    assert north.answer(*asked)[1] == left
+    assert read_past(open_site(loop.site("north"))).rounds == 1
 
 
 def test_on_shares_takes_as_many_notes_as_a_share_and_labels(loop: Loop) -> None:
