@@ -126,5 +126,5 @@ def _of(number: int, count: int, code: int) -> str:
 
 
 def this_command() -> list[str]:
-    """What starts the same as this process does."""
-    return [sys.executable, "-m", "aggregator", *sys.argv[1:]]
+    """What starts the same as this process does, whatever Python files lie in the folder that it is started in."""
+    return [sys.executable, "-P", "-m", "aggregator", *sys.argv[1:]]
