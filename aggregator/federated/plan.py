@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
 from shared.errors import ConfigurationError
 from shared.federated.local import LocalRecipe
@@ -57,6 +57,17 @@ class FederatedPlan:
     def chosen(self) -> Strategy:
         """The strategy."""
         return find_strategy(self.strategy)
+
+    @property
+    def learning(self) -> dict[str, Any]:
+        """What decides the result, in JSON's types: how long somebody waits, how often, and for how many, decides nothing that was learned.
+
+        A training that was cut goes on with the same.
+        """
+        told = asdict(self)
+        for name in ("timeout_s", "attempts", "least_results"):
+            del told[name]
+        return told
 
     @property
     def least(self) -> int:

@@ -228,11 +228,12 @@ class Rounds:
 
     @property
     def _training(self) -> dict[str, Any]:
-        told = asdict(self.plan)
-        # How long somebody waits, and for how many, decides nothing that was learned.
-        for name in ("timeout_s", "attempts", "least_results"):
-            del told[name]
-        return {"shape": asdict(self.shape), "recipe": asdict(self.recipe), "plan": told, "follow": self.follow}
+        return {
+            "shape": asdict(self.shape),
+            "recipe": asdict(self.recipe),
+            "plan": self.plan.learning,
+            "follow": self.follow,
+        }
 
     def _keep(self, course: Course) -> None:
         if self.checkpoint is None:
