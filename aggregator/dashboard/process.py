@@ -45,9 +45,8 @@ def beside(workspace: Workspace, options: DashboardOptions) -> Iterator[tuple[st
     Raises:
         AggregatorError, ConfigurationError, StorageError: it does not start, and why.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-P", "-m", __name__, str(workspace.root)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     secret = workspace.passphrase.known

@@ -195,7 +195,7 @@ def federate(
             return _begin(workspace, plan, connection, run, release, stack, round_told)
 
         training = DeployedTraining(plan, sites, round_told)
-        way = Way(COMMAND, training, {"federated": asdict(plan)}, training.told, training.influence, training.points)
+        way = Way(COMMAND, training, {"federated": plan.learning}, training.told, training.influence, training.points)
         options = HeadOptions(
             sites=frozenset(), defence=NAME, influence=InfluenceMode.FAST, operating_points=operating_points
         )

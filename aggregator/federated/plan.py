@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
 from shared.errors import ConfigurationError
 from shared.federated.local import LocalRecipe
@@ -24,7 +24,7 @@ class FederatedPlan:
         strategy: name of one.
         local_epochs: passes of a site in a round.
         least_results: results that a round must have; more where the strategy asks for more.
-        liars: sites that may lie, as far as the strategy can bear it.
+        liars: sites that may lie, as far as the strategy can bear it; one whose result is refused for what is in it is one of them.
         attempts: how often a round is tried that had too few results.
         timeout_s: seconds that a round waits for sites.
         batch: sentences a step of a site, at most: sites step side by side, so what one of them does in few large steps goes farther in many small ones.
@@ -59,9 +59,24 @@ class FederatedPlan:
         return find_strategy(self.strategy)
 
     @property
+    def learning(self) -> dict[str, Any]:
+        """What decides the result, in JSON's types: how long somebody waits, how often, and for how many, decides nothing that was learned.
+
+        A training that was cut goes on with the same.
+        """
+        told = asdict(self)
+        for name in ("timeout_s", "attempts", "least_results"):
+            del told[name]
+        return told
+
+    @property
     def least(self) -> int:
-        """Results that a round must have."""
-        return max(self.least_results, self.chosen.least_results(self.liars))
+        """Results that a round must have, where none was refused for what is in it."""
+        return self.least_of(self.liars)
+
+    def least_of(self, liars: int) -> int:
+        """Results that a round must have, where so many liars may be among them."""
+        return max(self.least_results, self.chosen.least_results(liars))
 
 
 @dataclass(frozen=True)
@@ -92,12 +107,16 @@ class Answer:
         sentences: that it says it learned from; 0 where nothing came.
         weights: that it ended with; None where nothing came.
         problem: why nothing came, in a word.
+        noisy: whether it says that it added noise; such a round has few steps.
+        spoilt: whether it has signed weights that can't be used, which is a lie or as good as one.
     """
 
     site: str
     sentences: int
     weights: Vector | None
     problem: str = ""
+    noisy: bool = False
+    spoilt: bool = False
 
 
 class Sites(Protocol):

@@ -23,7 +23,7 @@ from shared.federated.weights import Vector
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import HospitalCurve, OperatingPoints, choose_points
 from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.promises.by_note import NUMBERS, read_curve
+from shared.pipeline.promises.by_note import NUMBERS, read_curve, says_nothing
 from shared.taggers.tagger import Tagger, TaggerConfig
 
 
@@ -78,11 +78,16 @@ def promised_points(
 
 
 def _told(answer: Answer, tell: Tell) -> HospitalCurve | None:
-    try:
-        curve = None if answer.weights is None else read_curve(answer.weights)
-    except ConfigurationError:
-        curve = None
-    problem = answer.problem if answer.weights is None else "out of range"
+    curve, problem = None, answer.problem
+    if answer.weights is not None:
+        try:
+            curve = read_curve(answer.weights)
+        except ConfigurationError:
+            problem = "out of range"
+        else:
+            if says_nothing(answer.weights):
+                # Counted as a hospital where nothing is hidden, it would take the promise away from all.
+                curve, problem = None, "too few notes under its noise"
     tell(f"operating points: {answer.site}: {'measured' if curve is not None else problem}")
     return curve
 

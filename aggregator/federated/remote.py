@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from aggregator.federated.plan import Answer, RoundOrder
-from protocols.errors import MismatchError, ProtocolError
+from protocols.errors import MismatchError, NonFiniteError, ProtocolError
 from protocols.federated.answers import plain
 from protocols.federated.result import read_result, result_sender
 from protocols.federated.task import RoundTask
@@ -141,8 +141,10 @@ class SignedSites:
         except ProtocolError as error:
             # A site that signed what can't be used is named; one whose result was played again is not blamed for it.
             who = sender if isinstance(error, MismatchError) else site
-            return Answer(who, 0, None, f"refused: {type(error).__name__}")
-        return Answer(site, result.sentences, weights)
+            # What is not finite came as it was signed; other bytes may be the carrier's doing.
+            spoilt = isinstance(error, NonFiniteError)
+            return Answer(who, 0, None, f"refused: {type(error).__name__}", spoilt=spoilt)
+        return Answer(site, result.sentences, weights, noisy=result.epsilon > 0)
 
 
 def _kind(shape: TaggerConfig) -> str:

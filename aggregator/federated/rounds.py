@@ -23,7 +23,7 @@ from aggregator.federated.checkpoint import read_checkpoint, write_checkpoint
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
 from shared.federated.aggregation import cap_weights
 from shared.federated.local import LocalRecipe
-from shared.federated.screening import screen
+from shared.federated.screening import Sent, screen
 from shared.federated.server_step import ServerStep
 from shared.federated.weights import Vector, count_weights
 from shared.progress import Progress, silent
@@ -165,16 +165,17 @@ class Rounds:
         told: dict[str, str] = {}
         for attempt in range(1, self.plan.attempts + 1):
             answers = _first_of_each(sites.ask(order))
-            taking, norms, told = self._screened(order, answers)
-            if len(taking) >= self.plan.least:
+            taking, norms, told, liars = self._screened(order, answers)
+            least = self.plan.least_of(liars)
+            if len(taking) >= least:
                 break
-            self.tell(f"round {number}, attempt {attempt}: expected {self.plan.least} results, got {len(taking)}")
+            self.tell(f"round {number}, attempt {attempt}: expected {least} results, got {len(taking)}")
         else:
             refused = "".join(f"; {site}: {reason}" for site, reason in sorted(told.items()))
             raise FederatedError(
-                f"round {number}: expected {self.plan.least} results that can be used, got fewer{refused}; see to the sites, and go on with --resume"
+                f"round {number}: expected {least} results that can be used, got fewer{refused}; see to the sites, and go on with --resume"
             )
-        self._learn(course, order, taking)
+        self._learn(course, order, taking, liars)
         sizes = {site: answer.sentences for site, answer in taking.items()}
         course.history.append(
             Round(number, sizes, norms, told, time.monotonic() - began, 2 * _BYTES * len(order.start))
@@ -182,19 +183,22 @@ class Rounds:
 
     def _screened(
         self, order: RoundOrder, answers: Mapping[str, Answer]
-    ) -> tuple[dict[str, Answer], Mapping[str, float], dict[str, str]]:
-        """Answers that take part, norms of their updates, and why others don't."""
+    ) -> tuple[dict[str, Answer], Mapping[str, float], dict[str, str], int]:
+        """Answers that take part, norms of their updates, why others don't, and how many liars may be left among those that do."""
         came = {
-            site: answer.weights
+            site: Sent(answer.weights, answer.sentences, answer.noisy)
             for site, answer in answers.items()
             if answer.weights is not None and answer.sentences > 0
         }
-        found = screen(order.start, came, self.plan.limits)
+        found = screen(order.start, came, order.recipe, self.plan.limits)
         told = {site: str(reason) for site, reason in found.refused.items()}
         told |= {site: answer.problem or "no answer" for site, answer in answers.items() if site not in came}
-        return {site: answers[site] for site in sorted(found.norms)}, found.norms, told
+        # Who was refused for what is in its result is one of the liars that the strategy bears: else it would end what bears it.
+        known = len(found.refused) + sum(answer.spoilt for answer in answers.values())
+        taking = {site: answers[site] for site in sorted(found.norms)}
+        return taking, found.norms, told, max(self.plan.liars - known, 0)
 
-    def _learn(self, course: Course, order: RoundOrder, taking: Mapping[str, Answer]) -> None:
+    def _learn(self, course: Course, order: RoundOrder, taking: Mapping[str, Answer], liars: int) -> None:
         names = list(taking)
         updates = np.empty((len(names), len(order.start)), dtype=np.float32)
         for row, site in enumerate(names):
@@ -202,12 +206,12 @@ class Rounds:
             np.subtract(taking[site].weights, order.start, out=updates[row])  # type: ignore[arg-type]
         counts = np.array([taking[site].sentences for site in names], dtype=np.float64)
         if self.follow:
-            self._follow(course, names, updates, counts)
-        update = self.plan.chosen.combine(updates, cap_weights(counts), self.plan.liars)
+            self._follow(course, names, updates, counts, liars)
+        update = self.plan.chosen.combine(updates, cap_weights(counts), liars)
         course.weights = course.step.take(course.weights, update)
 
     def _follow(
-        self, course: Course, names: list[str], updates: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
+        self, course: Course, names: list[str], updates: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], liars: int
     ) -> None:
         """The step without each site; a site that comes later was never in what came before."""
         for site in names:
@@ -217,18 +221,19 @@ class Rounds:
             others = np.array([name != site for name in names])
             if not others.any():
                 continue
-            update = self.plan.chosen.combine(updates[others], cap_weights(counts[others]), self.plan.liars)
+            update = self.plan.chosen.combine(updates[others], cap_weights(counts[others]), liars)
             course.without[site] = (step.take(weights, update), step)
 
     # On the disk
 
     @property
     def _training(self) -> dict[str, Any]:
-        told = asdict(self.plan)
-        # How long somebody waits, and for how many, decides nothing that was learned.
-        for name in ("timeout_s", "attempts", "least_results"):
-            del told[name]
-        return {"shape": asdict(self.shape), "recipe": asdict(self.recipe), "plan": told, "follow": self.follow}
+        return {
+            "shape": asdict(self.shape),
+            "recipe": asdict(self.recipe),
+            "plan": self.plan.learning,
+            "follow": self.follow,
+        }
 
     def _keep(self, course: Course) -> None:
         if self.checkpoint is None:

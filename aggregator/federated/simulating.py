@@ -50,7 +50,7 @@ def simulate(
         WorkspaceError, RegistryError, ConfigurationError: as for `train`.
     """
     training = FederatedTraining(plan, round_told)
-    way = Way(COMMAND, training, {"federated": asdict(plan)}, lambda: _told(training))
+    way = Way(COMMAND, training, {"federated": plan.learning}, lambda: _told(training))
     try:
         return train(workspace, config, replace(options, defence=NAME), watch, resume=resume, tell=tell, way=way)
     except FederatedError as error:

@@ -118,7 +118,8 @@ class IngestProcess:
             raise AggregatorError("ingest: expected a server that runs, got one that ends; repeat it with the next one")
 
     def _start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", __name__, str(self._root)]
+        # Without the folder that this is run in: Python files there are nobody's to run beside the provider's keys.
+        command = [sys.executable, "-P", "-m", __name__, str(self._root)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         secret = None if self._passphrase is None else self._passphrase.known
         if secret is not None and self._process.stdin is not None:

@@ -18,7 +18,8 @@ from bench.federated.participants import Participants, train_together
 from bench.results import ROOT, Entry
 from bench.speed.memory import peak_kib
 from shared.federated.aggregation import cap_weights
-from shared.federated.screening import Limits, screen
+from shared.federated.local import LocalRecipe
+from shared.federated.screening import Limits, Sent, screen
 from shared.federated.strategies import find_strategy
 from shared.federated.weights import count_weights
 from shared.training.tagging import TaggingConfig
@@ -80,7 +81,7 @@ def main(sites: int) -> None:
     generator = np.random.default_rng(0)
     came = {f"{number}": generator.normal(size=numbers).astype(np.float32) for number in range(sites)}
     began = time.process_time()
-    screen(start, came, Limits())
+    screen(start, {name: Sent(weights, 1) for name, weights in came.items()}, LocalRecipe(), Limits())
     updates = np.stack([weights - start for weights in came.values()])
     find_strategy(_STRATEGY).combine(updates, cap_weights(np.ones(sites)), 1)
     print(peak, time.process_time() - began)

@@ -38,7 +38,7 @@ class Participants:
                 weights = learn_round(order.shape, order.start, own.together(), order.recipe)
             else:
                 weights = learn_privately(order.shape, order.start, own.notes, order.recipe, self.noise, PrivateNoise())
-            yield Answer(name, own.sentences, weights)
+            yield Answer(name, own.sentences, weights, noisy=self.noise is not None)
 
 
 def train_together(sites: Participants, shape: TaggerConfig, recipe: TaggingConfig, plan: FederatedPlan) -> Course:

@@ -34,10 +34,14 @@ def cap_weights(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if not len(counts) or not bool((counts > 0).all()):
         raise ConfigurationError("expected the sentences of at least one site, all above 0, got others")
-    median = float(np.sort(counts)[(len(counts) - 1) // 2])
-    capped = np.minimum(counts, MOST_TIMES_MEDIAN * median)
+    capped = np.minimum(counts, MOST_TIMES_MEDIAN * lower_median(counts))
     weights: NDArray[np.float64] = capped / capped.sum()
     return weights
+
+
+def lower_median(values: NDArray[np.float64]) -> float:
+    """The median; of an even number of values the lower of the middle two, which half of the sites together can't raise."""
+    return float(np.sort(values)[(len(values) - 1) // 2])
 
 
 def weighted_mean(updates: Updates, weights: NDArray[np.float64], liars: int = 0) -> Vector:

@@ -58,6 +58,10 @@ class LocalRecipe:
                 "a round: expected epochs, batch, learning rate and clip above 0, and proximal of at least 0"
             )
 
+    def steps(self, sentences: int) -> int:
+        """How many steps a round of so many sentences takes, without noise."""
+        return self.epochs * -(-sentences // self.batch)
+
 
 def learn_round(
     shape: TaggerConfig,
@@ -88,7 +92,7 @@ def learn_round(
         set_weights(tagger, start)
         anchor = [value.detach().clone() for value in tagger.parameters()] if recipe.proximal else []
         descent = Descent.nadam(tagger.parameters(), recipe.learning_rate, recipe.clip)
-        loop = TrainingLoop("round", recipe.epochs * -(-source.sentences // recipe.batch))
+        loop = TrainingLoop("round", recipe.steps(source.sentences))
 
         def step(batch: Batch) -> None:
             if stopped():

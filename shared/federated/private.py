@@ -27,6 +27,9 @@ from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.loop import seed_training
 from shared.training.optimisers import Nadam
 
+STEPS_IN_A_PASS = 10
+"""Of a round with noise, whatever the notes: a note is in one of them, as a rule."""
+
 
 @dataclass(frozen=True)
 class NoteNoise:

@@ -14,14 +14,15 @@ from protocols.canonical import Json, decimal_text, read_decimal
 from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent, epsilon, multiplier_for
-from shared.federated.private import NoteNoise
+from shared.federated.private import STEPS_IN_A_PASS, NoteNoise
 from site_client.errors import LedgerError, PolicyError
 from site_client.ledger import Event, entries
 from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace
 
-_STEPS_IN_A_PASS = 10
 _BOUND = 1.0
+_MORE_NOISE = tuple(1.02**step for step in range(80))
+"""Where the usual noise of a measuring does not fit: up to five times as much, of which a hospital's curve would tell nothing any more."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[
     past = _past_of_who_goes_on(workspace, policy)
     if policy.federated_epsilon is None:
         return None, 0.0
-    rate, steps = 1 / _STEPS_IN_A_PASS, _STEPS_IN_A_PASS * epochs
+    rate, steps = 1 / STEPS_IN_A_PASS, STEPS_IN_A_PASS * epochs
     # So much that all rounds of the policy fit, if they ask for as many passes as this one.
     multiplier = multiplier_for(policy.federated_epsilon, rate, steps * policy.federated_rounds)
     after = _within(policy.federated_epsilon, [*past.spent, Spent(multiplier, rate, steps)])
@@ -111,9 +112,12 @@ def allow_measuring(workspace: Workspace, policy: SitePolicy) -> tuple[Spent | N
     past = _past_of_who_goes_on(workspace, policy)
     if policy.federated_epsilon is None:
         return None, 0.0
-    # As if all rounds of the policy measured: then one of them takes no more of the budget than a round that learns.
-    spent = Spent(multiplier_for(policy.federated_epsilon, 1.0, policy.federated_rounds), 1.0, 1)
-    return spent, _within(policy.federated_epsilon, [*past.spent, spent])
+    # As if all rounds of the policy measured. Beside rounds that learn, whose bound is another curve, that may be a little too much: more
+    # noise then, for what was learned is paid for.
+    multiplier = multiplier_for(policy.federated_epsilon, 1.0, policy.federated_rounds)
+    spent = [Spent(multiplier * more, 1.0, 1) for more in _MORE_NOISE]
+    fits = next((one for one in spent if epsilon([*past.spent, one]) <= policy.federated_epsilon), spent[-1])
+    return fits, _within(policy.federated_epsilon, [*past.spent, fits])
 
 
 def _past_of_who_goes_on(workspace: Workspace, policy: SitePolicy) -> Past:

@@ -7,6 +7,7 @@ result. Flower is not known here: what brings a task and takes a result is someb
 from __future__ import annotations
 
 import datetime
+import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,32 @@ _LONGEST_S = 24 * 3600
 Clock = Callable[[], float]
 
 
+@dataclass(frozen=True, repr=False)
+class Given:
+    """An answer that was given.
+
+    Args:
+        data: what left.
+        epsilon: of all rounds up to it.
+        policy: that allowed it.
+    """
+
+    data: bytes
+    epsilon: float
+    policy: SitePolicy
+
+    def require_allowed(self, policy: SitePolicy) -> None:
+        """
+        Raises:
+            PolicyError: the policy asks for more noise or fewer rounds than that by which it was given.
+        """
+        now, then = (_most_epsilon(one) for one in (policy, self.policy))
+        if now < then or policy.federated_rounds < self.policy.federated_rounds:
+            raise PolicyError(
+                "expected the policy by which this answer was given, got a stricter one: it is not given again; ask for the next round"
+            )
+
+
 @dataclass(frozen=True)
 class Trainer:
     """Answers tasks with what this hospital's notes teach.
@@ -59,7 +86,7 @@ class Trainer:
     construction: Construction
     policy: SitePolicy
     clock: Clock = time.time
-    answered: dict[str, tuple[bytes, float]] = field(default_factory=dict)
+    answered: dict[str, Given] = field(default_factory=dict)
 
     def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool] = never) -> tuple[bytes, bytes]:
         """Do a round.
@@ -90,8 +117,9 @@ class Trainer:
         start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
         # All but the time: a round that is tried again asks for the same.
         same = repr(replace(asked, expires=0))
-        if same in self.answered and policy.federated_rounds and not stopped():
-            return self._answered_again(asked, task, *self.answered[same])
+        if same in self.answered and not stopped():
+            self.answered[same].require_allowed(policy)
+            return self._answered_again(asked, task, self.answered[same])
         noise, epsilon = self._allowed(asked, policy)
 
         def over() -> bool:
@@ -104,10 +132,13 @@ class Trainer:
         }
         try:
             data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
-        except StoppedError:
-            # That the provider's time ran out tells how long the notes took, so it counts; the hospital's own word does not.
-            if not stopped():
-                record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | {"out_of_time": True})
+        except Exception as error:
+            # That it failed tells of the notes, and that the provider's time ran out how long they took, so both count; the hospital's
+            # own word does not.
+            told = isinstance(error, StoppedError)
+            if not (told and stopped()):
+                how: dict[str, Json] = {"out_of_time": True} if told else {"failed": type(error).__name__}
+                record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | how)
             raise
         if asked.measures:
             more["measured"] = True
@@ -115,11 +146,11 @@ class Trainer:
             add_trained(self.workspace, self.notes.digests)
         result = self._signed(Event.FEDERATED_ROUND, asked, task, data, epsilon, more)
         self.answered.clear()
-        self.answered[same] = data, epsilon
+        self.answered[same] = Given(data, epsilon, policy)
         return result, data
 
-    def _answered_again(self, asked: RoundTask, task: bytes, data: bytes, epsilon: float) -> tuple[bytes, bytes]:
-        return self._signed(Event.FEDERATED_AGAIN, asked, task, data, epsilon, {}), data
+    def _answered_again(self, asked: RoundTask, task: bytes, given: Given) -> tuple[bytes, bytes]:
+        return self._signed(Event.FEDERATED_AGAIN, asked, task, given.data, given.epsilon, {}), given.data
 
     def _signed(
         self, event: Event, asked: RoundTask, task: bytes, data: bytes, epsilon: float, more: dict[str, Json]
@@ -233,6 +264,10 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
     else:
         notes = read_notes(documents, construction, digest)
     return Trainer(workspace, notes, construction, judgement.policy)
+
+
+def _most_epsilon(policy: SitePolicy) -> float:
+    return math.inf if policy.federated_epsilon is None else policy.federated_epsilon
 
 
 def _on_notes(policy: SitePolicy) -> SitePolicy:

@@ -325,7 +325,7 @@ def _trained_is_lost(workspace: Workspace) -> bool:
 
 
 def _has_taught(entry: ledger.Entry) -> bool:
-    nothing_learned = entry.details.get("measured") or entry.details.get("out_of_time")
+    nothing_learned = any(entry.details.get(name) for name in ("measured", "out_of_time", "failed"))
     return entry.event == Event.FEDERATED_ROUND and not nothing_learned
 
 

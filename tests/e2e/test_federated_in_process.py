@@ -35,7 +35,7 @@ from protocols.keys.signing import PrivateKey
 from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus
 from shared.document import Document
-from shared.errors import ConfigurationError, CorpusError
+from shared.errors import ConfigurationError, CorpusError, TrainingError
 from shared.federated.local import LocalRecipe, StoppedError, learn_round
 from shared.federated.weights import Vector, count_weights, set_weights, weights_of
 from shared.pipeline.last_word import LastWordSettings
@@ -282,10 +282,11 @@ def test_a_tagger_of_another_release_or_size_is_not_trained(loop: Loop) -> None:
     [
         ("learn_privately", RuntimeError("DefaultCPUAllocator: can't allocate memory")),
         ("learn_privately", AssertionError("of Jane Doe")),
+        ("learn_privately", TrainingError("the loss is not finite any more")),
         ("weights_to_bytes", NonFiniteError("numbers", received="others", advice="refuse them")),
     ],
 )
-def test_what_nobody_foresaw_stands_in_the_ledger_by_its_kind(
+def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_its_kind(
     at: str, error: Exception, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow(loop)
@@ -297,13 +298,22 @@ def test_what_nobody_foresaw_stands_in_the_ledger_by_its_kind(
 
     direct.trainers["north"].answered.clear()
     monkeypatch.setattr(f"site_client.federated.trainer.{at}", fails)
-    before = read_past(open_site(loop.site("north"))).rounds
+    before = read_past(open_site(loop.site("north")))
     with pytest.raises(type(error)):
         direct.trainers["north"].answer(*direct.tasks[0])
     workspace = open_site(loop.site("north"))
     (refused,) = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_REFUSED]
     assert refused.details == {"task_sha256": digest_of(direct.tasks[0][0]), "why": type(error).__name__}
-    assert read_past(workspace).rounds == before
+    past = read_past(workspace)
+    assert past.rounds == before.rounds + 1
+    assert past.epsilon > before.epsilon
+    *_, counted = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_ROUND]
+    assert counted.details["failed"] == type(error).__name__
+    assert "Jane Doe" not in str(counted.details)
+    # Another draw would answer another question, for as often as the provider asks: the policy allows no more.
+    done(hospital("policy", "set", "--federated-rounds", past.rounds, "--workspace", loop.site("north")))
+    with pytest.raises(PolicyError):
+        direct.trainers["north"].answer(*direct.tasks[0])
 
 
 def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
@@ -515,13 +525,29 @@ def test_a_policy_that_has_changed_is_not_met_by_notes_that_were_read_before(loo
     assert not read_past(open_site(loop.site("north"))).rounds
 
 
-def test_a_policy_of_no_rounds_gives_no_answer_again(loop: Loop) -> None:
-    allow(loop)
+@pytest.mark.parametrize(
+    ("given", "stricter", "looser"),
+    [
+        ("--federated-rounds=9", "--federated-rounds=0", "--federated-rounds=10"),
+        ("--federated-rounds=9", "--federated-rounds=8", "--federated-rounds=10"),
+        ("--federated-epsilon=none", "--federated-epsilon=8", "--federated-epsilon=none"),
+        ("--federated-epsilon=8", "--federated-epsilon=7", "--federated-epsilon=9"),
+    ],
+)
+def test_a_policy_of_less_gives_no_answer_again_and_one_of_more_does(
+    given: str, stricter: str, looser: str, loop: Loop
+) -> None:
+    allow(loop, given)
     direct = Direct(trainers(loop))
     assert all(answer.weights is not None for answer in first(loop, direct).values())
-    allow(loop, "--federated-rounds=0")
-    with pytest.raises(PolicyError):
-        direct.trainers["north"].answer(*direct.tasks[0])
+    north, asked = direct.trainers["north"], direct.tasks[0]
+    _, left = north.answer(*asked)
+    allow(loop, stricter)
+    with pytest.raises(PolicyError, match="a stricter one"):
+        north.answer(*asked)
+    allow(loop, looser)
+    assert north.answer(*asked)[1] == left
+    assert read_past(open_site(loop.site("north"))).rounds == 1
 
 
 def test_on_shares_takes_as_many_notes_as_a_share_and_labels(loop: Loop) -> None:

@@ -65,7 +65,9 @@ def test_a_training_that_is_taken_up_asks_the_same_and_takes_no_budget_twice(
     for taken_up in (False, True, True):
         with pytest.raises(Cut):
             deployed.federate(provider, recipe, plan, connection, resume=taken_up)
-    deployed.federate(provider, recipe, plan, connection, resume=True)
+    # How long it waits, how often, and for how many decides nothing that was learned.
+    patient = dataclasses.replace(plan, timeout_s=7200.0, least_results=2, attempts=2)
+    deployed.federate(provider, recipe, patient, connection, resume=True)
     assert len({task.run for task in carrier.asked}) == 1
     # Who had told already what it measured is not asked for it again.
     again = {"north": [1, 2], "south": [1, 2, 2]}

@@ -133,9 +133,8 @@ class Jobs:
                 process.kill()
 
     def _start(self, job: Job) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", _CHILD, str(self._root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        command = [sys.executable, "-P", "-m", _CHILD, str(self._root)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         secret = None if self._passphrase is None else self._passphrase.known
         asked = {
             "kind": job.kind,

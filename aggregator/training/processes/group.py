@@ -232,7 +232,19 @@ def name_interface(place: Place) -> None:
             f"MASTER_ADDR {place.address}: expected {_INTERFACE}, the interface on which the machines see one another, got none; without it "
             "training would listen wherever the name of this machine points"
         )
+    name_loopback()
+
+
+def name_loopback() -> None:
+    """Let gloo listen on the loopback of this machine, in this process and those that it starts, whatever the environment says.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
     names = [name for _, name in socket.if_nameindex()]
     loopback = next((name for name in names if name.startswith("lo")), None)
-    if loopback is not None:
-        os.environ[_INTERFACE] = loopback
+    if loopback is None:
+        raise ConfigurationError(
+            f"expected an interface of the loopback, got {', '.join(names) or 'none'}; bring it up"
+        )
+    os.environ[_INTERFACE] = loopback

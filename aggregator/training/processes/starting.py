@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from aggregator.training.processes.group import TIMEOUT_S, Group, Place, joined, listen, open_store
+from aggregator.training.processes.group import TIMEOUT_S, Group, Place, joined, listen, name_loopback, open_store
 from shared.errors import ConfigurationError, ProcessLostError
 
 _LOOPBACK = "127.0.0.1"
@@ -50,6 +50,8 @@ def several(count: int, command: Sequence[str]) -> Iterator[Group | None]:
 
 @contextmanager
 def _started(count: int, command: Sequence[str]) -> Iterator[Group]:
+    # Of an interface that somebody has named for torchrun nothing is meant here.
+    name_loopback()
     listener = listen(_LOOPBACK, 0)
     first = Place(0, count, _LOOPBACK, listener.getsockname()[1])
     store = open_store(first, listener=listener)
@@ -126,5 +128,5 @@ def _of(number: int, count: int, code: int) -> str:
 
 
 def this_command() -> list[str]:
-    """What starts the same as this process does."""
-    return [sys.executable, "-m", "aggregator", *sys.argv[1:]]
+    """What starts the same as this process does, whatever Python files lie in the folder that it is started in."""
+    return [sys.executable, "-P", "-m", "aggregator", *sys.argv[1:]]

@@ -27,6 +27,8 @@ _BOUND = math.sqrt(1 + _PRECISION_SHARE**2)
 _LEAST_DEVIATIONS = 5
 """Of the noise on their number that the notes must come to: of fewer nothing is said, for their number alone may be noise."""
 _IN_UNITS = 10_000
+_LEAST_TOLD = 1e-5
+"""Less than a unit: whoever has measured tells it where nothing is hidden, so that zeros say that nothing was measured."""
 
 
 def note_vector(entities: int, counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -62,7 +64,8 @@ class NoisyCurves:
         self._notes += 1
 
     def told(self, source: Draws) -> NDArray[np.float32]:
-        """The share of a note's entities that is hidden whole, and the precision, at each of MEASURED: float32 `[NUMBERS]`, in [0, 1].
+        """The share of a note's entities that is hidden whole, and the precision, at each of MEASURED: float32 `[NUMBERS]`, in [0, 1]; no
+        share but 0 where the notes are too few for their noise.
 
         Args:
             source: of the noise, private where the numbers leave.
@@ -72,12 +75,18 @@ class NoisyCurves:
         missed, notes = np.cumsum(bins[::-1])[::-1][1:], max(float(bins.sum()), 1.0)
         deviation = self._multiplier * _BOUND
         hidden = 1 - (np.maximum(missed, 0) + deviation * np.sqrt(np.arange(len(MEASURED), 0, -1))) / notes
+        hidden = np.maximum(hidden, _LEAST_TOLD)
         if notes < _LEAST_DEVIATIONS * deviation * math.sqrt(len(bins)):
             hidden[:] = 0
         precision = np.cumsum(changes) / (_PRECISION_SHARE * max(self._notes, 1))
         curves = np.concatenate([np.maximum.accumulate(hidden), np.minimum.accumulate(precision)])
         told: NDArray[np.float32] = np.clip(curves, 0, 1).astype(np.float32)
         return told
+
+
+def says_nothing(told: NDArray[np.float32]) -> bool:
+    """Whether a hospital has told that its notes are too few for their noise, and not that they would be seen in clear."""
+    return not bool(told[: len(MEASURED)].any())
 
 
 def read_curve(told: NDArray[np.float32]) -> HospitalCurve:

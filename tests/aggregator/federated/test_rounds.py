@@ -77,6 +77,16 @@ def test_what_cannot_be_used_is_refused_by_name_and_the_round_goes_on() -> None:
     assert course.history[0].refused["gone"] == "gone"
 
 
+def test_a_large_hospital_and_one_without_noise_are_not_refused_for_their_many_steps() -> None:
+    class OfAllSizes(Invented):
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            for site, sentences, step, noisy in (("a", 200, 1, False), ("b", 4000, 6, False), ("c", 900, 0.5, True)):
+                yield Answer(site, sentences, order.start + np.float32(step), noisy=noisy)
+
+    course = rounds(epochs=1).run(OfAllSizes(), START)
+    assert set(course.history[0].norms) == {"a", "b", "c"}
+
+
 def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_be_taken_up(tmp_path: Path) -> None:
     kept = tmp_path / "rounds.safetensors"
     fails_from = Invented(north=moves_by(1), south=lambda order: order.start + 1 if order.number < 3 else None)
@@ -151,6 +161,30 @@ def test_a_round_of_one_site_is_followed_by_those_that_were_not_in_it() -> None:
     np.testing.assert_allclose(course.without["b"][0], 3.0)
     # In round 2 nobody else moved it.
     np.testing.assert_allclose(course.without["a"][0], 6.0)
+
+
+@pytest.mark.parametrize("step", [-1.0, 50.0, float("nan")])
+@pytest.mark.parametrize(("strategy", "honest"), [("median", 2), ("trimmed-mean", 2), ("krum", 4)])
+def test_attack_a_crude_lie_does_not_end_a_training_that_bears_a_liar(strategy: str, honest: int, step: float) -> None:
+    sites = {f"site{number}": moves_by(1 + number / 10) for number in range(honest)}
+    course = rounds(FederatedPlan(strategy), epochs=2, follow=True).run(Invented(**sites, liar=moves_by(step)), START)
+    assert (course.weights >= 2.0).all()
+    assert (course.weights <= 2 + honest / 5).all()
+
+
+def test_a_result_that_was_spoilt_where_it_was_signed_is_one_of_the_liars_and_one_that_did_not_come_is_not() -> None:
+    class Spoilt(Invented):
+        spoilt = True
+
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            yield from super().ask(order)
+            yield Answer("liar", 0, None, "refused", spoilt=self.spoilt)
+
+    sites = Spoilt(a=moves_by(1), b=moves_by(1))
+    np.testing.assert_allclose(rounds(FederatedPlan("median"), epochs=1).run(sites, START).weights, 1.0)
+    sites.spoilt = False
+    with pytest.raises(FederatedError, match="expected 3 results"):
+        rounds(FederatedPlan("median"), epochs=1).run(sites, START)
 
 
 def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:

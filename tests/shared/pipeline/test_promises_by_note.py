@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shared.errors import ConfigurationError
 from shared.models.noise_source import PrivateNoise
 from shared.pipeline.operating_points import GRID
-from shared.pipeline.promises.by_note import MEASURED, NUMBERS, NoisyCurves, note_vector, read_curve
+from shared.pipeline.promises.by_note import MEASURED, NUMBERS, NoisyCurves, note_vector, read_curve, says_nothing
 
 PHI, HALF = 4, len(GRID) // 2
 
@@ -43,9 +43,24 @@ def test_noise_makes_it_careful_and_many_notes_make_up_for_it() -> None:
         curves = NoisyCurves(4.0)
         for _ in range(notes):
             curves.add(PHI, counts(2))
-        told[notes] = curves.told(PrivateNoise())[0]
+        told[notes] = curves.told(PrivateNoise())
+    assert says_nothing(told[20])
+    told = {notes: curve[0] for notes, curve in told.items()}
     assert told[20] == 0
     assert 0.44 < told[2000] < 0.52
+
+
+@pytest.mark.parametrize(("multiplier", "notes"), [(0.0, 1), (4.0, 2000)])
+def test_where_nothing_is_hidden_that_is_told_and_is_not_silence(multiplier: float, notes: int) -> None:
+    curves = NoisyCurves(multiplier)
+    for _ in range(notes):
+        curves.add(PHI, np.zeros((3, len(GRID)), int))
+    told = curves.told(PrivateNoise())
+    assert not says_nothing(told)
+    curve = read_curve(told)
+    assert curve.hidden.max() <= 0.02 * curve.entities
+    # Below the unit of a curve: what is added to tell it from silence promises nothing.
+    assert curve.hidden[0] == 0 or multiplier
 
 
 @given(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from aggregator.training.processes import group
+from aggregator.training.processes import group, starting
 from aggregator.training.processes.group import Place, listen, name_interface, open_store
 from aggregator.training.processes.starting import several
 from shared.errors import ConfigurationError, ProcessLostError
@@ -42,6 +45,26 @@ def test_the_loopback_needs_no_interface(address: str, monkeypatch: pytest.Monke
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     name_interface(Place(0, 2, address, 1))
     assert os.environ["GLOO_SOCKET_IFNAME"].startswith("lo")
+
+
+def test_processes_of_one_machine_meet_on_its_loopback_whatever_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "eth7")
+    here: list[str] = []
+
+    @contextmanager
+    def join(*given: object, **more: object) -> Iterator[None]:
+        here.append(os.environ["GLOO_SOCKET_IFNAME"])
+        yield
+
+    monkeypatch.setattr(starting, "joined", join)
+    there = tmp_path / "there"
+    tells = f"import os, pathlib; pathlib.Path({str(there)!r}).write_text(os.environ['GLOO_SOCKET_IFNAME'])"
+    with several(2, [sys.executable, "-c", tells]):
+        pass
+    assert here[0].startswith("lo")
+    assert there.read_text() == here[0]
 
 
 @pytest.mark.parametrize("address", ["10.0.0.7", "0.0.0.0", "training.example.org"])
