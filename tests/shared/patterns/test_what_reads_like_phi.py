@@ -176,13 +176,16 @@ def test_a_day_is_found_all_the_same(text: str, phi: str) -> None:
         "he was 40 pack",
         "18F foley, 28F chest tube",
         "T 99F, temp 98F",
+        "HDP-Tc99M",
     ],
 )
 def test_what_is_days_old_or_wide_is_nobody_s_age(text: str) -> None:
     assert not found(text, ENGLISH, 0.9)
 
 
-@pytest.mark.parametrize("text", ["a 95 plus y/o", "a 95 y male", "a 95 year old", "a 95 years young", "(95/M)"])
+@pytest.mark.parametrize(
+    "text", ["a 95 plus y/o", "a 95 y male", "a 95 year old", "a 95 years young", "(95/M)", "a 95M"]
+)
 @pytest.mark.parametrize("scheme", ["i2b2_2006", "i2b2_2014"])
 def test_an_age_over_89_is_found_however_it_is_written(text: str, scheme: str) -> None:
     assert "95" in {one[0] for one in found(text, load_scheme(scheme), 0.9)}
