@@ -1,8 +1,8 @@
 """What is called after a person and tells of none: `Kelly clamp`, `Braden 18`, `Jackson-Pratt`.
 
-It takes away what a tagger found, so it asks for much: the very name stands on our list, what it names stands right behind it (for what is a score
+It takes away what a tagger found, so it asks for much: the very name stands on our list, its own thing stands right behind it (for what is a score
 and no common surname: a number that the score may be, and that is no age, time or day), no title stands ahead of it, and the tagger took it for a person or
-an institution. Whatever a pattern finds of it is hidden all the same.
+an institution. A drain or a fracture may be anybody's, and `Kelly bed 4` is a patient. Whatever a pattern finds of it is hidden all the same.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from foundation.reading import read_text
 from shared.document import Annotation, Document
@@ -59,14 +60,13 @@ class Eponyms:
 @cache
 def eponym_names() -> frozenset[str]:
     """What things are called after, in small letters."""
-    listed = (_listed()[name] for name in ("names", "surnames", "whole"))
+    listed = [_listed()["whole"], *_listed()["things"], *_listed()["signs"]]
     return frozenset(word.lower() for words in listed for word in re.split(r"[\s-]+", words))
 
 
 @cache
-def _listed() -> dict[str, str]:
-    listed: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("eponyms.toml")))
-    return listed
+def _listed() -> dict[str, Any]:
+    return tomllib.loads(read_text(Path(__file__).with_name("eponyms.toml")))
 
 
 @cache
@@ -78,21 +78,21 @@ def _scores() -> dict[str, range]:
 
 @cache
 def _expression() -> re.Pattern[str]:
-    def any_of(name: str) -> str:
-        return "|".join(re.escape(word).replace(r"\-", "[- ]") for word in _listed()[name].split())
+    def any_of(words: str) -> str:
+        return "|".join(re.escape(word).replace(r"\-", "[- ]") for word in words.split())
 
-    def behind(*names: str) -> str:
-        return rf"(?=(?:[’']?s)?[ -](?:{'|'.join(map(any_of, names))})(?!\w))"
+    def named(table: str, possessive: str) -> list[str]:
+        return [rf"{name}(?={possessive}[ -](?:{any_of(own)})(?!\w))" for name, own in _listed()[table].items()]
 
-    # A surname that many have asks for what is made or done after somebody alone.
-    named = rf"(?:{any_of('names')}){behind('behind', 'also_done')}|(?:{any_of('surnames')}){behind('behind')}"
-    return re.compile(rf"(?P<name>(?:{any_of('whole')})(?!\w)|{named})")
+    # The longest first, or "Homan" would keep "Homans sign" from being found.
+    pairs = "|".join(sorted(named("things", "") + named("signs", "(?:[’']?s|[’'])?"), reverse=True))
+    return re.compile(rf"(?P<name>(?:{any_of(_listed()['whole'])})(?!\w)|{pairs})")
 
 
 @cache
 def _score() -> re.Pattern[str]:
     other = rf"[\s-]*(?:{'|'.join(_listed()['no_score'].split())})(?!\w)"
-    number = rf"(?P<number>\d{{1,2}})(?![\w/:.-])(?!(?i:{other}))"
+    number = rf"(?P<number>\d{{1,2}})(?![\w/:-]|\.\d)(?!(?i:{other}))"
     return re.compile(rf"(?P<name>{'|'.join(_scores())}) {number}")
 
 

@@ -33,6 +33,12 @@ _LEAST_CAPITALS = 0.8
 _AHEAD_OF_SENTENCE = re.compile(r"(?:^|[\n.:;?!|*•]\s*|\d[.)]\s+|-\s)[\"'(]*\Z")
 # A full stop that ends no sentence: behind a title or an initial.
 _AHEAD_OF_NAME = re.compile(r"\b(?:(?i:mrs?|ms|drs?|dra|prof|sra?|srta|st)|(?<![Vv]itamin )[^\W\d_a-zß-ÿ])\.\s*\Z")
+# What people alone have behind their names, and what they alone do.
+_BEHIND_PERSON = re.compile(
+    r",?\s(?:M\.?D|R\.?N|N\.?P|P\.?A(?:-C)?|D\.?O|PhD)\b"
+    r"|\s(?:denies|reports|states|complains|endorses|presents|refiere|acude|niega)\b"
+    r"|\s(?:is|was)\s(?:an?\s)?(?:pleasant|\d{1,3}[\s-]?(?:y|mo|week|day))"
+)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec june july sept march april august january october february november december september"
 _BEHIND_NO_MONTH = "".join(rf"(?<!\b{month}\s)" for month in _MONTHS.split())
 _CLOCK = re.compile(
@@ -51,7 +57,7 @@ _PAIRS = ("()", "[]", '"', "«»", "“”")
 _SIGNS = "#/+'’"
 _WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
-_REACH = 14
+_REACH = 24
 _YOUNGEST, _OLDEST, _LAST_DAY, _LAST_YEAR, _LONGEST_NUMBER = 18, 120, 31, 99, 3
 
 
@@ -144,7 +150,7 @@ class Impersonal:
             word = token.text.lower()
             if token.is_mark:
                 return not _belongs(token, tokens, ahead)
-            if worded and token.is_small and word in _listed("shorthand") and (telling or not _is_called(word, ahead)):
+            if worded and token.is_small and word in _listed("shorthand") and not _is_called(word, ahead):
                 return True
             if category not in self.formed or (len(tokens) == 1 and not telling):
                 return False
@@ -161,7 +167,8 @@ class Impersonal:
                 return False
             if word in self._function_words or len(word) == 1:
                 return telling or (len(word) > 1 and not _is_name(word) and self.is_word(word))
-            return capital and telling and self.is_word(word)
+            called = category in self.people and _is_name(word)
+            return capital and telling and self.is_word(word) and not called
 
         while tokens and is_beside(tokens[-1], ahead=False):
             tokens = tokens[:-1]
@@ -193,6 +200,12 @@ class Impersonal:
         if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
             return False
         small = all(word.is_small for word in words)
+        if (
+            small
+            and any(_is_name(word.text) for word in words)
+            and _name_ahead().search(text, *_window(words[0].start))
+        ):
+            return False
         first = len(words) == 1 and self._has_its_capital_from_a_sentence(words[0], text)
         return (small or first) and all(self.is_word(word.text.lower()) for word in words)
 
@@ -200,8 +213,11 @@ class Impersonal:
         small = word.text.lower()
         if word.text != word.text.capitalize() or _is_name(small):
             return False
-        reach = max(0, word.start - _REACH), word.start
-        if _AHEAD_OF_SENTENCE.search(text, *reach) is None:
+        reach = _window(word.start)
+        if _AHEAD_OF_SENTENCE.search(text, *reach) is None or _person_label().search(text, *reach) is not None:
+            return False
+        told = small in self._function_words | _listed("relatives") | _listed("titles")
+        if not told and _BEHIND_PERSON.match(text, word.end) is not None:
             return False
         # "Q. Amble", but not "D.O.B.".
         return len(small) == 1 or small in self._function_words or _AHEAD_OF_NAME.search(text, *reach) is None
@@ -253,7 +269,7 @@ def _is_label(token: _Token, text: str) -> bool:
         return False
     if not token.has_one_capital or sign[0].endswith("="):
         return True
-    return _AHEAD_IN_LINE.search(text, max(0, token.start - _REACH), token.start) is not None
+    return _AHEAD_IN_LINE.search(text, *_window(token.start)) is not None
 
 
 def _capitals_tell(text: str) -> bool:
@@ -284,9 +300,9 @@ def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
     measured = _expression("units").match(text, end) is not None
     number = int(words[0].text)
     if len(words) > 1:
-        # "98/60" may be two years, which "132/78" is not.
+        # "98/60" may be two years, which "132/78" is not, and "10/12" a day whatever stands beside it.
         told = number > _LAST_YEAR or measured or _stands_behind("pressure_ahead", start, text)
-        return told and _PRESSURE.fullmatch(text, start, end) is not None
+        return number > _LAST_DAY and told and _PRESSURE.fullmatch(text, start, end) is not None
     if measured or number > _OLDEST:
         return True
     if is_date:
@@ -314,7 +330,11 @@ def _listed(name: str) -> frozenset[str]:
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(map(strip_accents, _listed("names"))) | frozenset(_stated("names.toml")["words"].split())
+    return frozenset(map(strip_accents, _listed("names"))) | _of_lists("words", "surnames")
+
+
+def _of_lists(*names: str) -> frozenset[str]:
+    return frozenset(word for name in names for word in _stated("names.toml")[name].split())
 
 
 def _any_of(name: str) -> str:
@@ -332,4 +352,20 @@ def _behind(name: str) -> re.Pattern[str]:
 
 
 def _stands_behind(name: str, start: int, text: str) -> bool:
-    return _behind(name).search(text, max(0, start - _REACH), start) is not None
+    return _behind(name).search(text, *_window(start)) is not None
+
+
+def _window(start: int) -> tuple[int, int]:
+    """What is looked at ahead of a word."""
+    return max(0, start - _REACH), start
+
+
+@cache
+def _name_ahead() -> re.Pattern[str]:
+    relatives = "|".join(_listed("relatives"))
+    return re.compile(rf"(?<!\w)(?:(?:{relatives})(?:\sis)?,?|{_any_of('name_ahead')})\s\Z", re.IGNORECASE)
+
+
+@cache
+def _person_label() -> re.Pattern[str]:
+    return re.compile(rf"\b{_any_of('person_labels')}\.?\s?:\s{{0,3}}\Z", re.IGNORECASE)

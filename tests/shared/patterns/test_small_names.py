@@ -24,7 +24,7 @@ def found(text: str, language: str | None = "English", scheme: str = "i2b2_2014"
         ("pmd = randhawa (fields clinic)", ["randhawa"]),
         ("d/w andrade-cadena, jiménez_", ["andrade", "cadena", "jiménez"]),
         # Words of the language, of clinical notes and of anatomy; names that are written as names are the tagger's.
-        ("rose from chair, long walk, at the carina, no gerd", []),
+        ("rose from chair, long walk, at the carina, no gerd, brady", []),
         ("Suarez and SUAREZ", []),
         # Parts of words, and short ones.
         ("suarez2 xsuarez diaz0 ng", []),

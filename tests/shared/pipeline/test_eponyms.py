@@ -37,8 +37,16 @@ def kept(text: str, found: str, category: str = "PATIENT") -> bool:
         ("Killip 3 on admission", "Killip"),
         ("Bishop score 8", "Bishop"),
         ("with Kelly clamps", "Kelly"),
-        ("Foley needle", "Foley"),
+        ("Veress needle", "Veress"),
         ("Weber syndrome", "Weber"),
+        ("Murphy's sign negative", "Murphy"),
+        ("Murphy sign negative", "Murphy"),
+        ("Homans sign negative", "Homans"),
+        ("Graves' disease", "Graves"),
+        ("Hodgkin’s lymphoma", "Hodgkin"),
+        ("Mayo scissors", "Mayo"),
+        ("Penrose drain", "Penrose"),
+        ("Braden 16.", "Braden"),
     ],
 )
 def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
@@ -94,10 +102,36 @@ def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
         ("Called Foley drain fell out", "Foley"),
         ("Paged Holter monitor off", "Holter"),
         ("RN Foley tube out", "Foley"),
+        ("Foley needle biopsy", "Foley"),
+        # What stands behind is another's thing, or what anybody has.
+        ("Kelly bed 4 asked for water", "Kelly"),
+        ("Allen's incision is clean", "Allen"),
+        ("Cooper's drain put out 40 cc", "Cooper"),
+        ("Jackson's fracture has healed", "Jackson"),
+        ("Clark dressing changed", "Clark"),
+        ("Murphy drain emptied", "Murphy"),
+        ("Murphy ring sent home", "Murphy"),
+        ("Fowler test results", "Fowler"),
+        ("Graves stage 2 ulcer", "Graves"),
+        ("Weber tube out", "Weber"),
+        # The thing is theirs, and the possessive tells that somebody owns it.
+        ("Kelly's forceps", "Kelly"),
+        ("Foley's catheter was changed", "Foley"),
+        ("Braden's score was normal", "Braden"),
+        # Behind the number stands what a person did.
+        ("Apgar 8 was seen", "Apgar"),
+        ("Morse 55 fell", "Morse"),
+        ("Braden 12 seen in clinic", "Braden"),
+        ("Braden 9 is here", "Braden"),
     ],
 )
 def test_whatever_may_be_a_person_stays(text: str, found: str) -> None:
     assert kept(text, found)
+
+
+@pytest.mark.parametrize("text", ["Mayo ultrasound from March", "Mayo node biopsy", "Mayo tests attached"])
+def test_an_institution_keeps_what_it_did(text: str) -> None:
+    assert kept(text, "Mayo", "HOSPITAL")
 
 
 def test_only_names_are_given_up() -> None:
