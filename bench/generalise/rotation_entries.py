@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bench.generalise.figures import f1, gain, interval, precision, recall, share
-from bench.results import Entry
+from bench.results import Entry, commit
 from shared.pipeline.operating_points import DEFAULT
 
 _RELEASE, _RAW, _LAST_WORD, _TAGGER = "release", "raw notes", "the last word", "tagger alone"
@@ -106,8 +106,10 @@ def _gains(table: _Table, scored: Sequence[Scored]) -> list[Entry]:
             of, over = counts(_RELEASE, choice), counts(_RELEASE, _TAGGER)
             entries += table.gains(of, over, f"{choice} over {_TAGGER}")
     for other in dict.fromkeys(one.training for one in scored if one.training != _RELEASE):
-        of, over = counts(_RELEASE, _LAST_WORD), counts(other, _LAST_WORD)
-        entries += table.gains(of, over, f"the release over {other}", targets=other == _RAW)
+        for choice, title in ((_LAST_WORD, ""), (_TAGGER, f", {_TAGGER}")):
+            of, over = counts(_RELEASE, choice), counts(other, choice)
+            asked = other == _RAW and choice == _LAST_WORD
+            entries += table.gains(of, over, f"the release over {other}{title}", targets=asked)
     return entries
 
 
@@ -136,7 +138,10 @@ class _Table:
             tables = [np.array(one[key], dtype=np.int64) for one in counts]
             each = [figure(one) for one in tables]
             target = (targets or {}).get(measure)
-            spread = ", ".join(f"unseen by {one.provider} {value:.3f}" for one, value in zip(runs, each, strict=True))
+            spread = ", ".join(
+                f"unseen by {name} {statistics.fmean(value for one, value in zip(runs, each, strict=True) if one.provider == name):.3f}"
+                for name in dict.fromkeys(one.provider for one in runs)
+            )
             entries.append(
                 self._entry(
                     f"unseen hospital, {measure}, {title}, {self.steps} steps",
@@ -198,7 +203,10 @@ class _Table:
     def _note(self, runs: Sequence[Scored]) -> str:
         commits = ", ".join(sorted({one.commit for one in runs}))
         rotations = len({one.provider for one in runs})
-        return f"mean of {rotations} rotations, heads of whole passes near {self.steps} steps of {commits}; interval over documents"
+        return (
+            f"mean of {rotations} rotations, heads of whole passes near {self.steps} steps of {commits}, thresholds and promises of then; what follows "
+            f"them of {commit()}; interval over documents"
+        )
 
     def _entry(
         self,
