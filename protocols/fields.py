@@ -39,11 +39,11 @@ class Fields:
             raise SchemaError("the keys of this version and no other", received=received, advice=_ADVICE, place=place)
         self._value: Mapping[str, Json] = value
 
-    def text(self, key: str, pattern: re.Pattern[str]) -> str:
-        """A string that `pattern` matches as a whole."""
+    def text(self, key: str, pattern: re.Pattern[str], expected: str = "") -> str:
+        """A string that `pattern` matches as a whole; `expected` says in words what that is."""
         value = self._value[key]
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise self.refuse_field(key, f"text like {pattern.pattern}")
+            raise self.refuse_field(key, expected or f"text like {pattern.pattern}")
         return value
 
     def integer(self, key: str, *, least: int = 0, most: int = MAX_INTEGER) -> int:
@@ -113,14 +113,16 @@ def check_range(value: float, least: float, most: float, place: str) -> None:
         raise BoundsError(f"{least:g} to {most:g}", received=f"{value:g}", advice=_ADVICE, place=place)
 
 
-def check_text(value: str, pattern: re.Pattern[str], place: str) -> None:
+def check_text(value: str, pattern: re.Pattern[str], place: str, expected: str = "") -> None:
     """Returns if `pattern` matches the whole of `value`.
 
     Raises:
         SchemaError: it does not.
     """
     if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise SchemaError(f"text like {pattern.pattern}", received="something else", advice="correct it", place=place)
+        raise SchemaError(
+            expected or f"text like {pattern.pattern}", received="something else", advice="correct it", place=place
+        )
 
 
 def read_date(value: Json, place: str) -> datetime.date:

@@ -45,6 +45,7 @@ URL = re.compile(
 )
 """Of a file elsewhere. A hospital asks for it from within its own network: so it names no machine by a number or by a name that means
 one in the house alone, and asks nothing of it but a file."""
+_URL_IN_WORDS = "https://, the name of a host with a dot in it, and a path"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Reference:
 
     def __post_init__(self) -> None:
         check_name(self.file, REFERENCE)
-        check_text(self.url, URL, "address of the file")
+        check_text(self.url, URL, "address of the file", _URL_IN_WORDS)
         check_range(self.entry.bytes, 1, MAX_FILE_BYTES, REFERENCE)
 
     def to_bytes(self) -> bytes:
@@ -155,7 +156,7 @@ class Reference:
             check_version(value.get("format_version"), FORMAT_VERSION, REFERENCE)
         fields = Fields(value, {"bytes", "file", "format_version", "sha256", "url"}, REFERENCE)
         entry = FileEntry(fields.integer("bytes"), fields.text("sha256", SHA256))
-        return cls(fields.text("file", LINE), fields.text("url", URL), entry)
+        return cls(fields.text("file", LINE), fields.text("url", URL, _URL_IN_WORDS), entry)
 
 
 def check_sizes(files: Mapping[str, FileEntry], max_bytes: int = MAX_TOTAL_BYTES) -> None:
