@@ -33,7 +33,7 @@ from shared.sentences.tokenised import tokenised_corpus
 COMMAND = "python -m bench.results_generalise speed"
 TURNS = 5
 _PROVIDER = "a"
-_COPIES = 5
+_COPIES = 15
 _STEPS = 1250
 _CORES = 2
 

@@ -42,11 +42,13 @@ _BEHIND_PERSON = re.compile(
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec june july sept march april august january october february november december september"
 _BEHIND_NO_MONTH = "".join(rf"(?<!\b{month}\s)" for month in _MONTHS.split())
 _CLOCK = re.compile(
+    # Every one begins with a digit; to try all ways at every letter took half the time of this step.
+    r"(?=\d)(?:"
     r"(?<![\d/.:-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d/:-])"
     # Behind a month it is a day, and what follows another word ("march 4 am").
     r"|" + _BEHIND_NO_MONTH + r"(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
     # Of four digits only what is no year.
-    r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
+    r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d))",
     re.IGNORECASE,
 )
 _PARTED = re.compile(r"[\s:#]")
