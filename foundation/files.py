@@ -93,3 +93,8 @@ def flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def open_private(path: str, flags: int) -> int:
+    """An `opener` for `open`: what it makes is its owner's alone."""
+    return os.open(path, flags, _OWNER_ONLY)

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 from foundation.errors import StorageError
-from foundation.files import write_bytes
+from foundation.files import open_private, write_bytes
 from foundation.leftovers import sweep_leftovers
 from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
@@ -96,7 +96,7 @@ class Quarantine:
             "digest": digest,
         }
         data = (json.dumps({**line, "source": self._source, "files": files}, ensure_ascii=False) + "\n").encode()
-        with map_os_errors(self._index), open(self._index, "ab", buffering=0, opener=_open_private) as stream:
+        with map_os_errors(self._index), open(self._index, "ab", buffering=0, opener=open_private) as stream:
             stream.write(data)
             os.fsync(stream.fileno())
 
@@ -130,7 +130,3 @@ def _digest(entry: Entry) -> str:
     for suffix, data in entry.parts.items():
         whole.update(f"{suffix}:{len(data)}:".encode() + data)
     return whole.hexdigest()
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

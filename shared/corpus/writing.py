@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import IO, cast
 
-from foundation.files import atomic_file, write_bytes
+from foundation.files import atomic_file, open_private, write_bytes
 from foundation.folders import new_folder
 from foundation.os_errors import map_os_errors
 from foundation.printable import escape_unprintable
@@ -70,8 +70,9 @@ def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
         return _write_file(chosen, documents, path)
     count = 0
     with _new_folder(path) as folder:
+        write = write_bytes if folder == path else _write_staged
         for number, document in enumerate(_distinct(documents), start=1):
-            _write_parts(chosen, document, folder, _file_stem(document))
+            _write_parts(chosen, document, folder, _file_stem(document), write)
             count = number
     return count
 
@@ -145,10 +146,18 @@ def _new_folder(path: Path) -> Iterator[Path]:
         yield staged
 
 
-def _write_parts(chosen: Format, document: Document, folder: Path, stem: str) -> None:
+def _write_parts(
+    chosen: Format, document: Document, folder: Path, stem: str, write: Callable[[Path, bytes], None] = write_bytes
+) -> None:
     check_document(document)
     for suffix, data in chosen.render(document).items():
-        write_bytes(folder / f"{stem}{suffix}", data)
+        write(folder / f"{stem}{suffix}", data)
+
+
+def _write_staged(path: Path, data: bytes) -> None:
+    """A file of a folder that nobody sees before it is complete and flushed as a whole: to wait for the disk at each takes longest of all."""
+    with map_os_errors(path), open(path, "xb", opener=open_private) as stream:
+        stream.write(data)
 
 
 def _file_stem(document: Document) -> str:

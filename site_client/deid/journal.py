@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from foundation.files import open_private
 from foundation.os_errors import map_os_errors
 from shared.document import Annotation, Document
 
@@ -106,7 +106,7 @@ class Resumed:
         with map_os_errors(self._path):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
             # In one call, so that a run that is killed leaves whole lines, but for the last.
-            with open(self._path, "ab", buffering=0, opener=_open_private) as stream:
+            with open(self._path, "ab", buffering=0, opener=open_private) as stream:
                 stream.write("".join(self._waiting).encode("utf-8", "surrogatepass"))
         self._waiting.clear()
         self.kept = True
@@ -138,7 +138,3 @@ def _sweep(folder: Path) -> None:
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > _KEPT_S:
                 path.unlink()
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
