@@ -52,6 +52,7 @@ class Budget:
         redacted: how many spans got none, and are redacted.
         refused: how many entities found the budget spent.
         intervals_public: whether dates were shifted together, so that the days between them are those of the note.
+        unmoved: how many of the surrogates say what they replace: a draw that never did would tell what the value is not.
     """
 
     limit: Fraction
@@ -61,6 +62,7 @@ class Budget:
     redacted: int
     refused: int = 0
     intervals_public: bool = False
+    unmoved: int = 0
 
     def as_json(self) -> dict[str, object]:
         """For a report."""
@@ -70,6 +72,7 @@ class Budget:
             "entities": self.entities,
             "replaced": self.replaced,
             "redacted": self.redacted,
+            "unmoved": self.unmoved,
             "refused": self.refused,
             "intervals_public": self.intervals_public,
         }

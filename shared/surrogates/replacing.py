@@ -23,7 +23,7 @@ from shared.surrogates.maker import Mention, Plan
 from shared.surrogates.mechanisms.randomness import KeyedRandomness, Randomness
 from shared.surrogates.registry import makers
 from shared.surrogates.settings import SurrogateSettings
-from shared.surrogates.spelling import with_line_ends
+from shared.surrogates.spelling import folded, with_line_ends
 from shared.surrogates.time.languages import DEFAULT, Language, languages
 from shared.surrogates.time.maker import SHIFT
 from shared.text.language import guess_language
@@ -85,7 +85,7 @@ class Surrogates:
         settings: of the hospital.
         patients: the patient of a note, by the id of the note; a note that is not named is a patient of its own. With patients all notes of
             one get the same surrogates, one budget, and one shift of their dates, whatever the settings say.
-        key: secret bytes under which all is drawn, so that another run draws the same again; None to draw anew, under a key that nobody
+        key: secret bytes under which all is drawn, so that another run draws the same again of the same note, by id and text; None to draw anew, under a key that nobody
             keeps. Without it a note that is replaced twice has spent twice its budget. With it every entity gets the fixed part of the budget that it
             has where notes have patients, so that what else is found changes no draw.
         today: of the run; no date is much later.
@@ -159,6 +159,10 @@ class Surrogates:
                 original = document.covered_text(document.annotations[place])
                 found[place] = surrogate and with_line_ends(surrogate, original)
         replaced = sum(one is not None for one in found)
+        unmoved = sum(
+            one is not None and folded(one) == folded(document.covered_text(span))
+            for one, span in zip(found, document.annotations, strict=True)
+        )
         refused = sum(epsilon is None for epsilon in paid.values())
         budget = Budget(
             self.settings.epsilon,
@@ -168,6 +172,7 @@ class Surrogates:
             len(found) - replaced,
             refused,
             SHIFT in protected,
+            unmoved,
         )
         return found, budget
 
@@ -190,7 +195,9 @@ class Surrogates:
         if patient is None and self._key is None:
             key = secrets.token_bytes(KEY_BYTES)
         else:
-            key = _derived(self._run_key, "note" if patient is None else "patient", patient or document.identifier)
+            # Ids come again: without the text, a note of another patient would be moved by the same days.
+            note = (document.identifier, _digest(document.text).hex())
+            key = _derived(self._run_key, *(("note", *note) if patient is None else ("patient", patient)))
         return _Scope(key, language, self.settings, self._today, lasts=patient is not None)
 
     def _patient(self, document: Document) -> str | None:

@@ -16,6 +16,7 @@ from shared.surrogates.time.moments import DAYS
 NOTE_EPSILON = Fraction(1)
 SHIFT_EPSILON = Fraction(1, 100)
 _MOST_EPSILON = 1000
+_FIRST_YEAR = 1801
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class TimeSettings:
         day_first: whether 3/4 is the third of April, and surrogates are written so; None to read it as the note says, or else its language, and to write as its
             language does.
         oldest: no surrogate of an age is above it. The law of the USA counts ages above 89 as identifying (45 CFR 164.514(b)(2)(i)(C)).
-        earliest: no surrogate of a date is before that year.
+        earliest: no surrogate of a date is before that year; None for the one in which who is `oldest` was born.
         years_ahead: none is more than so many years after today.
     """
 
@@ -36,12 +37,13 @@ class TimeSettings:
     shift_epsilon: Fraction = SHIFT_EPSILON
     day_first: bool | None = None
     oldest: int = 89
-    earliest: int = 1900
+    earliest: int | None = None
     years_ahead: int = 2
 
     def __post_init__(self) -> None:
         _check_epsilon("dates.shift_epsilon", self.shift_epsilon)
-        if not (1 <= self.oldest <= 150 and 1801 <= self.earliest <= 2100 and 0 <= self.years_ahead <= 50):
+        earliest = _FIRST_YEAR if self.earliest is None else self.earliest
+        if not (1 <= self.oldest <= 150 and _FIRST_YEAR <= earliest <= 2100 and 0 <= self.years_ahead <= 50):
             raise ConfigurationError(
                 "dates: expected an oldest age of 1 to 150, an earliest year of 1801 to 2100, and 0 to 50 years ahead; correct them"
             )
@@ -103,7 +105,10 @@ class SurrogateSettings:
 
     def years(self, today: datetime.date) -> tuple[int, int]:
         """First and last year that a surrogate may have."""
-        return self.time.earliest, max(self.time.earliest, today.year + self.time.years_ahead)
+        earliest = self.time.earliest
+        if earliest is None:
+            earliest = max(today.year - self.time.oldest, _FIRST_YEAR)
+        return earliest, max(earliest, today.year + self.time.years_ahead)
 
 
 def _check_epsilon(name: str, epsilon: Fraction) -> None:

@@ -82,7 +82,7 @@ class _Spent:
 
     def __init__(self) -> None:
         self._limit = self._largest = self._total = 0.0
-        self._notes = self._replaced = self._redacted = self._unnamed = self._refused = 0
+        self._notes = self._replaced = self._redacted = self._unmoved = self._unnamed = self._refused = 0
         self._shifted = False
         self._by_note: dict[str, object] = {}
 
@@ -94,6 +94,7 @@ class _Spent:
         self._notes += 1
         self._replaced += budget.replaced
         self._redacted += budget.redacted
+        self._unmoved += budget.unmoved
         self._refused += budget.refused
         self._unnamed += not named
         self._shifted |= budget.intervals_public
@@ -106,7 +107,7 @@ class _Spent:
             return ModeReport()
         whose = "patient" if patients else "note"
         lines = [
-            f"surrogates: {self._replaced} spans replaced, {self._redacted} redacted for want of one; a {whose} spends at most epsilon "
+            f"surrogates: {self._replaced} spans replaced, {self._unmoved} of them by what stood there, as a draw may, {self._redacted} redacted for want of one; a {whose} spends at most epsilon "
             f"{self._limit:g} on dates, ages and places; {self._largest:.3g} at most, {self._total / self._notes:.3g} on average were spent"
         ]
         if self._refused:
@@ -129,6 +130,7 @@ class _Spent:
             "mean": self._total / self._notes,
             "replaced": self._replaced,
             "redacted": self._redacted,
+            "unmoved": self._unmoved,
             "refused": self._refused,
             "intervals_public": self._shifted,
             "notes": self._by_note,

@@ -19,6 +19,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from shared.surrogates.maker import Maker, Mention, Plan, Protected, Scope
 from shared.surrogates.mechanisms.discrete_laplace import discrete_laplace
@@ -32,7 +33,6 @@ from shared.surrogates.time.writing import Written, without_traces
 
 SHIFT = "shift"
 _WEEK = 7
-_OLDEST_DISTANCE = 150 * DAYS["year"]
 
 
 class TimeMaker(Maker):
@@ -90,12 +90,12 @@ class _TimePlan(Plan):
         moved: dict[Moment, Moment] = {}
         for moment, category in self._category.items():
             epsilon = epsilons[SHIFT if self._is_shifted(moment) else self._entity(moment, category)]
-            if epsilon is not None:
-                moved[moment] = (
-                    self._shifted(moment, epsilon)
-                    if self._is_shifted(moment)
-                    else self._noisy(moment, category, epsilon)
-                )
+            if epsilon is None:
+                continue
+            if not self._is_shifted(moment):
+                moved[moment] = self._noisy(moment, category, epsilon)
+            elif (shifted := self._shifted(moment, epsilon)) is not None:
+                moved[moment] = shifted
         for group in {moment.group for moment in moved} - {"weekday"}:
             true = [moment for moment in moved if moment.group == group]
             # Where other notes belong to the scope they hold other ages: put in order, the same one would come out as two.
@@ -113,25 +113,32 @@ class _TimePlan(Plan):
             return Moment("weekday", "day", (moment.value + noise) % _WEEK)
         return self._bounded(moment.moved(noise))
 
-    def _shifted(self, moment: Moment, epsilon: Fraction) -> Moment:
+    def _shifted(self, moment: Moment, epsilon: Fraction) -> Moment | None:
+        """None for what ends ahead of the bounds, such as a birth so long ago: put within them it would no longer be as many days from the others."""
         days = discrete_laplace(self._scope.randomness("time", SHIFT, str(epsilon)), epsilon)
         if moment.group == "weekday":
             return Moment("weekday", "day", (moment.value + days) % _WEEK)
-        return moment.at(moment.day + days)
+        shifted = moment.at(moment.day + days)
+        return shifted if shifted.day >= self._dates[0] else None
 
     def _bounded(self, moment: Moment) -> Moment:
         """Within what is plausible of any note, whatever stands in this one."""
         if moment.group == "date":
-            first, last = self._scope.settings.years(self._scope.today)
-            edges = (datetime.date(first, 1, 1).toordinal(), datetime.date(last, 12, 31).toordinal())
+            edges = self._dates
         else:
-            oldest = self._scope.settings.time.oldest * DAYS["year"] if moment.group == "age" else _OLDEST_DISTANCE
-            edges = (DAYS[moment.unit], oldest)
+            # A tagger may call an age a date.
+            edges = (DAYS[moment.unit], self._scope.settings.time.oldest * DAYS["year"])
         if edges[0] <= moment.day <= edges[1]:
             return moment
         if moment.group == "date":
             return moment.at(min(max(moment.day, edges[0]), edges[1]))
         return Moment(moment.group, moment.unit, min(max(moment.value, 1), edges[1] // DAYS[moment.unit]))
+
+    @cached_property
+    def _dates(self) -> tuple[int, int]:
+        """First and last day that a surrogate may be."""
+        first, last = self._scope.settings.years(self._scope.today)
+        return datetime.date(first, 1, 1).toordinal(), datetime.date(last, 12, 31).toordinal()
 
     def _written(self, span: Sequence[Written], moved: Mapping[Moment, Moment]) -> str | None:
         text = ""

@@ -40,14 +40,18 @@ def _patterns() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     }
     month, number = rf"(?P<b>{named['months']})(?![^\W\d_])", rf"(?P<w>{named['numbers']})(?![^\W\d_])"
     counted = rf"(?:(?P<N>\d{{1,3}})(?!\d)|(?P<W>{named['numbers']})(?![^\W\d_]))"
+    roman = "|".join(sorted(ROMAN, key=len, reverse=True))
     dates = (
+        # The first days of "10-12 March" and of "10/12 de marzo", which are no day and month; the first month of "03-04/2020".
+        rf"(?P<d>{_DAY})(?=(?:{_SIGN}{_DAY}(?!\d)){{1,3}}{_LINK}(?:{named['months']}|{roman})(?![^\W\d_]))",
+        rf"(?<![\d/.])(?P<m>{_MONTH})(?=\s?-\s?{_MONTH}\s?[/.]\s?(?:1[89]|20|21)\d\d(?!\d))",
         rf"{_YEAR}(?P<s>[/.\-])(?P<m>{_MONTH})(?P=s)(?P<d>{_DAY})(?!\d)",
         rf"(?P<n1>\d{{1,2}}){_FIRST_SIGN}(?P<n2>\d{{1,2}}){_SAME_SIGN}(?:{_YEAR}|{_SHORT}{_NO_MORE})",
         # The first day of "10-12/03/2019", and the last of "10/12-14/2019": month and year stand beside the other one.
         rf"(?P<d>{_DAY})(?=\s?-\s?{_DAY}\s?(?P<s>[/.])\s?{_MONTH}(?:{_SAME_SIGN}\d|(?![\d/.\-])))",
         rf"(?:(?<=[/.]\d\d-)|(?<=[/.]\d-))(?P<d>{_DAY})(?=[/.](?:1[89]|20|21)\d\d(?!\d))",
         rf"(?P<d>{_DAY})\s?{_END}{_LINK}{month}{_THEN}",
-        rf"(?P<d>{_DAY})(?:[/.\-]|\s)(?P<r>{'|'.join(sorted(ROMAN, key=len, reverse=True))})(?![^\W\d_])(?:[/.\-\s](?:{_YEAR}|{_SHORT}))?",
+        rf"(?P<d>{_DAY})(?:[/.\-]|\s)(?P<r>{roman})(?![^\W\d_])(?:[/.\-\s](?:{_YEAR}|{_SHORT}))?",
         rf"{number}\s{_OF}{month}{_THEN}",
         rf"{month}\.?[\s\-/]?(?P<d>{_DAY})(?!\d){_END}(?![^\W\d_]){_AFTER}",
         rf"{month}\.?,?(?:\s|/|-)?{_OF}(?:{_YEAR}|'?{_SHORT})",

@@ -79,6 +79,16 @@ ROWS = [
     ("English", "03/02-03/07", "03/12-03/17"),
     ("English", "12/20-12/31/2019", "12/30-01/10/2020"),
     ("English", "12/20/19-12/31/19", "12/30/19-01/10/20"),
+    ("English", "10-12 March 2020", "20-22 March 2020"),
+    ("English", "10 - 12 March", "20 - 22 March"),
+    ("English", "10/12 March 2020", "20/22 March 2020"),
+    ("English", "2/3/4 May", "12/13/14 May"),
+    ("English", "03-04/2020", "01-02/2021"),
+    ("Spanish", "10/12 de marzo", "20/22 de marzo"),
+    ("Spanish", "2-3 de mayo de 2020", "12-13 de mayo de 2020"),
+    ("Spanish", "2-3/V/2020", "12-13/V/2020"),
+    ("Spanish", "03-04/2020", "01-02/2021"),
+    ("French", "10-12 mars 2020", "20-22 mars 2020"),
     ("Spanish", "10-12/03/2019", "20-22/03/2019"),
     ("Spanish", "12 - 14/10/19", "22 - 24/10/19"),
     ("Spanish", "10-12/03", "20-22/03"),
@@ -147,6 +157,14 @@ def test_what_is_not_understood_is_redacted_never_left(text: str) -> None:
         ("English", "10/12/14-2019"),
         ("Spanish", "10-12-14/03/2019"),
         ("English", "10.12/13-2019"),
+        ("English", "10-12 March 2020"),
+        ("English", "10/11/12 March 2020"),
+        ("English", "10-12-14 March"),
+        ("English", "10-12/2020"),
+        ("English", "10th/12th March"),
+        ("Spanish", "10-12 de marzo"),
+        ("Spanish", "10-12/III/2020"),
+        ("French", "10 - 12 mars"),
     ],
 )
 def test_no_number_of_a_range_is_read_as_a_year_that_stays(moved: list[int], language: str, written: str) -> None:
@@ -262,10 +280,24 @@ def test_surrogates_are_plausible_whatever_the_noise() -> None:
     for _ in range(50):
         made = replaced("2020-01-01", "1901-01-01", "3 weeks ago", "today", epsilon=Fraction(1, 10_000))
         first, second = (datetime.date.fromisoformat(one) for one in made[:2])
-        assert 1900 <= second.year <= first.year <= 2027
+        assert 1935 <= second.year <= first.year <= 2027
         assert re.fullmatch(r"[1-9]\d* weeks? ago", made[2])
         (age,) = replaced("95", category="AGE", epsilon=Fraction(1, 1000))
         assert 1 <= int(age) <= 89
+
+
+@pytest.mark.parametrize("written", ["12/04/1925", "1925", "April 12, 1925", "101 years", "103 years ago"])
+def test_no_age_above_89_is_told_by_what_a_tagger_calls_a_date(written: str) -> None:
+    """45 CFR 164.514(b)(2)(i)(C) counts all elements of dates that tell such an age, the year too."""
+    (made,) = replaced(written, epsilon=EXACT)
+    number = int(max(re.findall(r"\d+", made), key=len))
+    assert number == 89 if "years" in written else number == TODAY.year - 89
+
+
+def test_a_birth_too_long_ago_is_redacted_where_dates_keep_their_distances() -> None:
+    born, seen = replaced("1925-04-12", "2020-01-31", time=TimeSettings(shift=True))
+    assert born == "[DATE]"
+    assert datetime.date.fromisoformat(seen)
 
 
 def test_day_and_month_stand_in_one_order_throughout_a_note(moved: list[int]) -> None:
@@ -329,7 +361,9 @@ def test_every_date_of_the_generator_is_read_as_itself(day: datetime.date, langu
     settings = SurrogateSettings(
         language={"en": "English", "es": "Spanish"}[language],
         epsilon=EXACT,
-        time=TimeSettings(day_first="{dd}/{mm}" in pattern or "{dd}.{mm}" in pattern or "{dd}{mm}" in pattern),
+        time=TimeSettings(
+            day_first="{dd}/{mm}" in pattern or "{dd}.{mm}" in pattern or "{dd}{mm}" in pattern, earliest=1930
+        ),
     )
     # Noise of epsilon 1000 is 0 but with probability exp(-1000): what is read is what is written.
     assert Surrogates(settings, today=TODAY).replace(note(written)).text.rstrip() == written

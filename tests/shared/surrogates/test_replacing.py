@@ -175,6 +175,43 @@ def test_under_a_key_another_run_draws_the_same_and_another_key_others() -> None
     assert texts[0] == texts[1] != texts[2]
 
 
+def test_under_a_key_two_notes_of_one_id_are_not_moved_by_the_same_days() -> None:
+    """Ids come again: whoever knows a date of the one note would know all of the other patient's."""
+    chosen = SurrogateSettings(language="English", time=TimeSettings(shift=True))
+    moves = []
+    for written in ("2020-03-05", "2021-07-20"):
+        note = Document("export-1", f"Seen {written}.", (Annotation(5, 15, "DATE"),))
+        made = Surrogates(chosen, key=bytes(32), today=TODAY).replace(note).mapping[0].surrogate
+        moves.append((datetime.date.fromisoformat(made) - datetime.date.fromisoformat(written)).days)
+    assert moves[0] != moves[1]
+
+
+def test_surrogates_that_say_what_they_replace_are_counted() -> None:
+    note = Document(
+        "n", "London, 3 May 2020, Leeds", tuple(Annotation(*one) for one in ((0, 6, "CITY"), (8, 18, "DATE")))
+    )
+    exact = Surrogates(SurrogateSettings(language="English", epsilon=Fraction(1000)), today=TODAY).replace(note)
+    far = Surrogates(SurrogateSettings(language="English", epsilon=Fraction(1, 10**9)), key=bytes(32), today=TODAY)
+    assert (exact.text, exact.budget.unmoved) == (note.text, 2)
+    assert far.replace(note).budget.unmoved == 0
+
+
+def test_a_town_with_the_whole_budget_stays_more_often_than_not() -> None:
+    """As docs/surrogates.md warns: with a quarter of it, it seldom does."""
+    note = Document("n", "London", (Annotation(0, 6, "CITY"),))
+    stays = [
+        sum(
+            Surrogates(SurrogateSettings(language="English", epsilon=Fraction(1, part)), today=TODAY)
+            .replace(note)
+            .budget.unmoved
+            for _ in range(100)
+        )
+        for part in (1, 4)
+    ]
+    assert stays[0] > 60
+    assert stays[1] < 50
+
+
 def test_under_a_key_what_else_is_found_changes_no_draw() -> None:
     """Or each release that finds one entity more would draw all others once more, and ten draws can be averaged."""
     text = "Aged 46, of Leeds. Her son, 12, lives in York since 2010-01-31; 77, 71"
