@@ -223,6 +223,43 @@ def test_denied_texts_that_overlap_are_hidden_all() -> None:
     assert hidden == "St Anne Hospital"
 
 
+UNSEEN = ("\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff", "\u200e")
+
+
+@pytest.mark.parametrize("sign", UNSEEN)
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("Dr Smi|th came", "Smi|th"),
+        ("Dr |Smith| came", "Smith"),
+        ("Dr|Smith|came", "Smith"),
+        ("S|m|i|t|h came", "S|m|i|t|h"),
+        ("at St|Anne, now", "St|Anne"),
+        ("at St| Anne, now", "St| Anne"),
+        ("at St |An|ne, now", "St |An|ne"),
+        ("Lo|renz came", "Lo|renz"),
+        ("Lorenz came", "Lorenz"),
+    ],
+)
+def test_signs_that_nobody_sees_do_not_keep_what_is_denied_in_clear(text: str, hidden: str, sign: str) -> None:
+    text, hidden = text.replace("|", sign), hidden.replace("|", sign)
+    lists = HospitalLists({}, {"PATIENT": ["Smith", "St Anne", "Lo\u00adrenz"]})
+    (span,) = lists.apply(Document("n", text, ())).annotations
+    assert text[span.start : span.end] == hidden
+
+
+@pytest.mark.parametrize("sign", UNSEEN)
+@pytest.mark.parametrize(
+    ("text", "found"), [("Parkin|son came", "Parkin|son"), ("Van|dam came", "Van|dam"), ("Mari|anne came", "anne")]
+)
+def test_signs_that_nobody_sees_let_nothing_pass_as_allowed(text: str, found: str, sign: str) -> None:
+    lists = HospitalLists({"*": ["Parkinson", "Van Dam", "Anne"]}, {})
+    text, found = text.replace("|", sign), found.replace("|", sign)
+    start = text.index(found)
+    note = Document("n", text, (Annotation(start, start + len(found), "PATIENT"),))
+    assert lists.apply(note).annotations == note.annotations
+
+
 @given(st.text(max_size=30), st.text("aßñé̃İﬁ½ \n'-", max_size=8), st.text(max_size=30))
 def test_what_is_denied_is_found_anywhere(before: str, said: str, behind: str) -> None:
     if not any(map(str.isalnum, said)) or unicodedata.combining(said[0]):
