@@ -116,8 +116,7 @@ def _is_unseen(sign: str) -> bool:
 
 
 def _said(text: str) -> str:
-    """Without capitals, accents and marks, but with the vowels that some scripts write as marks, without which two names would be one, and with signs
-    that nobody sees, which may join two words or part one."""
+    """Without capitals, accents and marks, but with what parts names: vowels that some scripts write as marks, signs that nobody sees."""
     plain = strip_accents(text.casefold())
     kept = (sign if sign.isalnum() or _is_on_another(sign) or _is_unseen(sign) else " " for sign in plain)
     return " ".join("".join(kept).split())
