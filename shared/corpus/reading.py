@@ -99,7 +99,7 @@ class Corpus:
                 report.read += 1
                 yield document if document.record is None else replace(document, file=file)
             elif problem is not None:
-                self._set_aside(entry, problem, report)
+                self._set_aside(file, entry, problem, report)
                 self.set_aside.append(number)
         if not self.seen:
             raise FormatError(
@@ -156,10 +156,14 @@ class Corpus:
                 yield name, replace(entry, place=f"{folder}/{entry.place}") if folder else entry
 
     def _cut(self, file: Path) -> Iterator[Entry]:
+        number = 0
         try:
-            yield from self.reader.entries(file)
+            for entry in self.reader.entries(file):
+                number += 1
+                yield entry
         except CorpusError as error:
-            yield Entry(stem_of(file.name), f"{file.name}, from there on", {}, error)
+            rest = f"behind record {number}"
+            yield Entry(stem_of(file.name), f"{file.name}, rest of file {rest}", {}, error, rest=rest)
 
     def _accept(
         self, entry: Entry, accept: Callable[[AnnotatedText], Note], seen: set[int], report: Report
@@ -205,12 +209,17 @@ class Corpus:
                     place=f"characters {span.start}-{span.end}",
                 )
 
-    def _set_aside(self, entry: Entry, problem: CorpusError, report: Report) -> None:
+    def _set_aside(self, name: str, entry: Entry, problem: CorpusError, report: Report) -> None:
         if self._quarantine is None:
             raise problem
+        if not entry.parts:
+            # What can't be cut off goes with the whole, as it lies on the disk: a damaged gzip file can't be read to its end.
+            file = self._detection.folder / name
+            with map_reading_errors(file):
+                entry = replace(entry, parts={suffix_of(name): file.read_bytes()})
         self._quarantine.add(entry, problem, problem.document)
-        if entry.rest_from:
-            report.notes[f"rest of file from line {entry.rest_from}, set aside as one"] += 1
+        if entry.rest:
+            report.notes[f"rest of file {entry.rest}, an unknown number of notes, set aside as one"] += 1
         report.quarantined += 1
         report.reasons[type(problem).__name__] += 1
 

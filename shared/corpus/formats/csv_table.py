@@ -62,8 +62,9 @@ class CsvTable(Format):
                 identifier = f"{stem}-{number}"
                 if isinstance(row, str):
                     problem = FormatError(row, document=identifier)
-                    place = f"{file.name}, rest of file from line {line}"
-                    yield Entry(identifier, place, {".csv": lines.rest()}, problem, rest_from=line)
+                    rest = f"from line {line}"
+                    place = f"{file.name}, rest of file {rest}"
+                    yield Entry(identifier, place, {".csv": lines.rest()}, problem, rest=rest)
                     return
                 part = {".csv": _row_bytes([header, row])}
                 yield Entry(identifier, f"{file.name}, line {line}", part, beside=dialect)

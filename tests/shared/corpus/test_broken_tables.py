@@ -50,7 +50,7 @@ def test_the_rest_of_a_broken_table_is_set_aside_as_it_came(rest: str, line: int
     assert aside["place"] == f"in.csv, rest of file from line {line}"
     assert "Lopez" not in json.dumps(aside)
     assert corpus.report.quarantined == 1
-    assert f"rest of file from line {line}, set aside as one: 1" in str(corpus.report)
+    assert f"rest of file from line {line}, an unknown number of notes, set aside as one: 1" in str(corpus.report)
     assert corpus.count() == corpus.seen == len(found) + 1
 
 
@@ -82,7 +82,7 @@ def test_ids_under_another_name_show_what_is_no_row(header: str, more: str, tmp_
     written = (tmp_path / "out" / "in.csv").read_text()
     assert "Lopez" not in written
     assert "\n18,[X]" in written
-    assert "rest of file from line 4, set aside as one: 1" in str(corpus.report)
+    assert "rest of file from line 4, an unknown number of notes, set aside as one: 1" in str(corpus.report)
 
 
 @pytest.mark.parametrize(
