@@ -39,7 +39,14 @@ def test_any_text_and_spans_come_back(name: str, data: st.DataObject) -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = target(Path(folder), name)
-        assert write_corpus(originals, path, name) == 2
+        try:
+            count = write_corpus(originals, path, name)
+        except AnnotationError:
+            # Labels of Doccano quote no text: what could be of another counting is not written.
+            if name != "doccano":
+                raise
+            return
+        assert count == 2
         assert [essence(read) for read in read_corpus(path, format=name)] == [essence(made) for made in originals]
 
 

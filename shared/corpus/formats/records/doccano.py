@@ -1,7 +1,8 @@
 """Doccano's export of sequence labels: {"id", "text", "label": [[start, end, "LABEL"]]}.
 
 The list may also be called "labels", and newer exports give "entities" as objects with start_offset and end_offset.
-None quotes the text that it covers, so a wrong offset shows only where it leaves the text.
+None quotes the text that it covers, so a wrong offset shows only where it leaves the text, or where another counting has words and this one
+parts of words.
 """
 
 from __future__ import annotations
@@ -44,7 +45,13 @@ class Doccano(JsonRecords):
         return build(text, [_tag(item, identifier, index) for index, item in enumerate(items)], identifier, notes)
 
     def to_record(self, document: Document) -> Record:
-        """A document as a record; see JsonRecords."""
+        """A document as a record; see JsonRecords.
+
+        Raises:
+            AnnotationError: its spans could be of another counting, so that nobody would read them back.
+        """
+        tags = [Tag(span.start, span.end, span.category) for span in document.annotations]
+        build(document.text, tags, document.identifier, Counter())
         return {
             "id": document.identifier,
             "text": document.text,

@@ -59,7 +59,7 @@ class PlainJsonl(JsonRecords):
         return {
             "id": document.identifier,
             self.text_column: document.text,
-            "annotations": [_item(span) for span in document.annotations],
+            "annotations": [_item(document, span) for span in document.annotations],
         }
 
 
@@ -128,6 +128,9 @@ def _tag(item: object, document: str, index: int) -> Tag:
     return tag_of(item, "start", "end", "category", "text", document, index)
 
 
-def _item(span: Annotation) -> Record:
+def _item(document: Document, span: Annotation) -> Record:
+    # Where other tools count otherwise, the text says which counting this is.
+    doubtful = any(counting(document.text) for counting in COUNTINGS.values())
     item: Record = {"start": span.start, "end": span.end, "category": span.category}
-    return item | {key: value for key, value in (("id", span.identifier), ("comment", span.comment)) if value}
+    known = (("id", span.identifier), ("comment", span.comment), ("text", doubtful and document.covered_text(span)))
+    return item | {key: value for key, value in known if value}
