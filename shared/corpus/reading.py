@@ -15,6 +15,7 @@ from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, read_bytes
 from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
 from shared.corpus.parsing.format import Entry, Format, stem_of, suffix_of
+from shared.corpus.parsing.safe_xml import without_declared_encoding
 from shared.corpus.parts import Part
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
@@ -186,11 +187,15 @@ class Corpus:
     def _decoded(self, entry: Entry, report: Report) -> Entry:
         if self._encoding == ENCODINGS[0] or not self.reader.is_text:
             return entry
-        parts = {suffix: as_utf8(data, self._encoding) for suffix, data in entry.parts.items()}
+        parts = {suffix: self._in_utf8(suffix, data) for suffix, data in entry.parts.items()}
         if parts == entry.parts:
             return entry
         report.notes[f"notes that are no UTF-8, read as {self._encoding}"] += 1
         return replace(entry, parts=parts)
+
+    def _in_utf8(self, suffix: str, data: bytes) -> bytes:
+        converted = as_utf8(data, self._encoding)
+        return without_declared_encoding(converted) if suffix == ".xml" and converted != data else converted
 
     def _check(self, document: AnnotatedText) -> None:
         check_document(document)
