@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from shared.document import Annotation, Document
 from shared.pipeline.spans import join_spans
 from shared.surrogates.spelling import strip_accents
+from site_client.deid.choices.sameness import is_mark, is_unseen, said
 
 EVERY = "*"
 # In a folded text: a sign that nobody sees (a soft hyphen, a blank of no width), which may stand within a word or part two. No text brings it along.
@@ -29,7 +29,7 @@ class HospitalLists:
     """
 
     def __init__(self, allow: Mapping[str, Sequence[str]], deny: Mapping[str, Sequence[str]]) -> None:
-        self._allow = {category: frozenset(map(_said, texts)) for category, texts in allow.items()}
+        self._allow = {category: frozenset(map(said, texts)) for category, texts in allow.items()}
         self._deny = [(category, _expression(texts)) for category, texts in deny.items() if texts]
 
     def __bool__(self) -> bool:
@@ -45,8 +45,8 @@ class HospitalLists:
     def _is_allowed(self, document: Document, span: Annotation) -> bool:
         if _is_part(span, document.text):
             return False
-        said = _said(document.covered_text(span))
-        return any(said in self._allow.get(category, ()) for category in (span.category, EVERY))
+        words = said(document.covered_text(span))
+        return any(words in self._allow.get(category, ()) for category in (span.category, EVERY))
 
     def _denied(self, text: str) -> Iterator[Annotation]:
         plain, places = _folded_with_places(text)
@@ -86,7 +86,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int]]:
     signs: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text):
-        if _is_unseen(sign):
+        if is_unseen(sign):
             signs.append(_UNSEEN)
             places.append(place)
             continue
@@ -102,34 +102,19 @@ def _folded_with_places(text: str) -> tuple[str, list[int]]:
 
 def _end(end: int, text: str) -> int:
     """Behind the accents that are signs of their own."""
-    while end < len(text) and _is_on_another(text[end]):
+    while end < len(text) and is_mark(text[end]):
         end += 1
     return end
-
-
-def _is_on_another(sign: str) -> bool:
-    return unicodedata.category(sign)[0] == "M"
-
-
-def _is_unseen(sign: str) -> bool:
-    return unicodedata.category(sign) == "Cf"
-
-
-def _said(text: str) -> str:
-    """Without capitals, accents and marks, but with what parts names: vowels that some scripts write as marks, signs that nobody sees."""
-    plain = strip_accents(text.casefold())
-    kept = (sign if sign.isalnum() or _is_on_another(sign) or _is_unseen(sign) else " " for sign in plain)
-    return " ".join("".join(kept).split())
 
 
 def _is_part(span: Annotation, text: str) -> bool:
     """Whether a span begins or ends within a word, also where signs that nobody sees stand between."""
     before, after = span.start, span.end
-    while before and _is_unseen(text[before - 1]):
+    while before and is_unseen(text[before - 1]):
         before -= 1
-    while after < len(text) and _is_unseen(text[after]):
+    while after < len(text) and is_unseen(text[after]):
         after += 1
     ahead, behind = text[max(0, before - 1) : before], text[after : after + 1]
     begins = ahead.isalnum() and text[span.start].isalnum()
     ends = behind.isalnum() and text[span.end - 1].isalnum()
-    return begins or ends or _is_on_another(text[span.start]) or (behind != "" and _is_on_another(behind))
+    return begins or ends or is_mark(text[span.start]) or (behind != "" and is_mark(behind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import unicodedata
 from fractions import Fraction
 from pathlib import Path
@@ -151,6 +152,41 @@ def test_hashes_are_the_same_for_the_same_under_one_key_and_hang_on_it() -> None
     assert first == second != third
     assert one == Hash(b"k" * 32).turn(note).text != other
     assert Hash().prepared(Setting(key=lambda: b"k" * 32)).turn(note).text == one
+
+
+# Pairs of names that differ in a mark alone: Devanagari vowels and virama, Thai vowels and tones, Japanese, Bengali.
+MARKED = ["रमा रमी", "राम राम्", "กุ กู", "ไก่ ไก้", "かく がく", "মিতা মীতা"]
+
+
+@pytest.mark.parametrize("names", MARKED)
+def test_names_that_differ_in_a_mark_of_their_script_get_two_codes(names: str) -> None:
+    first = names.split()[0]
+    note = Document("n", names, (Annotation(0, len(first), "P"), Annotation(len(first) + 1, len(names), "P")))
+    codes = Hash(b"k" * 32).turn(note).text.split()
+    assert len(set(codes)) == 2
+
+
+@pytest.mark.parametrize("names", ["Muñoz MUNOZ", "Weiß weiss", "Nguyễn NGUYEN", "İnce ince", "ΆΝΝΑ άννα", "É.B é-b"])
+def test_one_name_in_two_spellings_gets_one_code(names: str) -> None:
+    first = names.split()[0]
+    note = Document("n", names, (Annotation(0, len(first), "P"), Annotation(len(first) + 1, len(names), "P")))
+    assert len(set(Hash(b"k" * 32).turn(note).text.split())) == 1
+
+
+@pytest.mark.parametrize("names", MARKED)
+def test_another_name_than_the_one_that_is_allowed_stays_hidden(names: str) -> None:
+    allowed, other = names.split()
+    lists = HospitalLists({"*": [allowed]}, {})
+    note = Document("n", other, (Annotation(0, len(other), "P"),))
+    assert lists.apply(note).annotations == note.annotations
+    assert not lists.apply(Document("n", allowed, (Annotation(0, len(allowed), "P"),))).annotations
+
+
+def test_a_code_is_the_one_that_it_was() -> None:
+    """Codes of earlier runs go on to be compared: this one is of release 1.0.0's first day."""
+    note = Document("n", "Dr. Ana-María  LÓPEZ_Núñez", (Annotation(0, 26, "DOCTOR"),))
+    same = hmac.digest(b"k" * 32, b"deid-commons hash 1\0" + b"dr ana maria lopez nunez", "sha256").hex()
+    assert Hash(b"k" * 32).turn(note).text == f"[DOCTOR:{same[:16]}]"
 
 
 def test_masks_show_no_more_than_they_say() -> None:
