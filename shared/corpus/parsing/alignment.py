@@ -75,6 +75,11 @@ def crlf_as_one(text: str) -> Converter | None:
 COUNTINGS: dict[str, Counting] = {"UTF-16 units": utf16_units, "CRLF as one character": crlf_as_one}
 
 
+def is_counted_alike(text: str) -> bool:
+    """Whether all tools count the places of a text alike; in another one labels quote what they cover, so that nobody has to guess."""
+    return not any(counting(text) for counting in COUNTINGS.values())
+
+
 def align(
     text: str, tags: Sequence[Tag], countings: dict[str, Counting], notes: Counter[str]
 ) -> tuple[Annotation, ...] | None:

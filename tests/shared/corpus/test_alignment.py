@@ -110,15 +110,15 @@ def test_a_rough_end_among_many_is_no_other_counting() -> None:
     assert sum(notes.values()) == 1
 
 
-def test_our_own_records_say_which_counting_they_have() -> None:
+@pytest.mark.parametrize(("format", "key"), [("jsonl", "annotations"), ("doccano", "entities")])
+def test_what_we_write_says_how_it_is_counted(format: str, key: str) -> None:
     """Spans within words of any text come back, since they quote it."""
-    form = make_format("jsonl")
+    form = make_format(format)
     document = Document("n", "\U0001f600 is 46yo", (Annotation(5, 7, "AGE"),))
     data = form.render(document)[".jsonl"]
     (span,) = form.parse(Entry("n", "n.jsonl", {".json": data}), Counter()).annotations
     assert (span.start, span.end) == (5, 7)
-    assert json.loads(data)["annotations"][0]["text"] == "46"
-    assert (
-        "text"
-        not in json.loads(form.render(Document("n", "is 46yo", (Annotation(3, 5, "AGE"),)))[".jsonl"])["annotations"][0]
-    )
+    assert json.loads(data)[key][0]["text"] == "46"
+    plain = json.loads(form.render(Document("n", "is 46yo", (Annotation(3, 5, "AGE"),)))[".jsonl"])
+    assert plain.get("annotations", [{}])[0].keys() <= {"start", "end", "category"}
+    assert plain.get("label", [[3, 5, "AGE"]]) == [[3, 5, "AGE"]]

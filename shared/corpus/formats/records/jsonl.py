@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
-from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, mismatch
+from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, is_counted_alike, mismatch
 from shared.corpus.parsing.decoding import kind_of, offset, text_value
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
@@ -129,8 +129,7 @@ def _tag(item: object, document: str, index: int) -> Tag:
 
 
 def _item(document: Document, span: Annotation) -> Record:
-    # Where other tools count otherwise, the text says which counting this is.
-    doubtful = any(counting(document.text) for counting in COUNTINGS.values())
     item: Record = {"start": span.start, "end": span.end, "category": span.category}
-    known = (("id", span.identifier), ("comment", span.comment), ("text", doubtful and document.covered_text(span)))
+    quoted = "" if is_counted_alike(document.text) else document.covered_text(span)
+    known = (("id", span.identifier), ("comment", span.comment), ("text", quoted))
     return item | {key: value for key, value in known if value}
