@@ -13,7 +13,10 @@ import click
 
 from command_line.notes_options import NotesOptions
 from shared.corpus import Corpus, read_corpus
+from shared.corpus.checks import is_presentable
 from shared.corpus.parts import Part
+from shared.corpus.reading import verify_document
+from shared.corpus.writing import require_file_name
 from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, LabelError
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
@@ -86,6 +89,10 @@ class Notes:
     def __iter__(self) -> Iterator[Document]:
         return self._mapped(self.corpus)
 
+    def to_files(self) -> Iterator[Document]:
+        """The same where each note becomes a file of its own: one whose id can't be the name of a file is a bad one."""
+        return self._mapped(self.corpus.documents(_to_be_a_file))
+
     def to_evaluate(self) -> Iterator[AnnotatedText]:
         """The same for evaluation, which takes spans that overlap."""
         return self._mapped(self.corpus.documents(as_it_stands if self._options.official else within_text))
@@ -124,6 +131,13 @@ class Notes:
     def lines(self) -> list[str]:
         """What was detected and read, for people; after the notes were read."""
         return [self.corpus.detected, str(self.corpus.report)]
+
+
+def _to_be_a_file(found: AnnotatedText) -> Document:
+    # One that can't even be shown is refused behind this, without being shown.
+    if is_presentable(found.identifier):
+        require_file_name(found.identifier)
+    return verify_document(found)
 
 
 def warn_of_language(notes: Iterable[AnnotatedText], words: Sequence[str]) -> None:

@@ -22,7 +22,8 @@ def read_patients(path: Path) -> dict[str, str]:
         ConfigurationError: another table, an empty cell, or a note of two patients.
         StorageError: it can't be read.
     """
-    rows = csv.DictReader(io.StringIO(read_text(path, _MAX_BYTES)), strict=True)
+    # Excel puts a byte order mark ahead of the first name.
+    rows = csv.DictReader(io.StringIO(read_text(path, _MAX_BYTES).removeprefix("\ufeff")), strict=True)
     found: dict[str, str] = {}
     try:
         if not {NOTE, PATIENT} <= set(rows.fieldnames or ()):

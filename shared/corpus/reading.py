@@ -15,6 +15,7 @@ from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, read_bytes
 from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
 from shared.corpus.parsing.format import Entry, Format, stem_of, suffix_of
+from shared.corpus.parsing.safe_xml import without_declared_encoding
 from shared.corpus.parts import Part
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
@@ -99,7 +100,7 @@ class Corpus:
                 report.read += 1
                 yield document if document.record is None else replace(document, file=file)
             elif problem is not None:
-                self._set_aside(entry, problem, report)
+                self._set_aside(file, entry, problem, report)
                 self.set_aside.append(number)
         if not self.seen:
             raise FormatError(
@@ -156,10 +157,14 @@ class Corpus:
                 yield name, replace(entry, place=f"{folder}/{entry.place}") if folder else entry
 
     def _cut(self, file: Path) -> Iterator[Entry]:
+        number = 0
         try:
-            yield from self.reader.entries(file)
+            for entry in self.reader.entries(file):
+                number += 1
+                yield entry
         except CorpusError as error:
-            yield Entry(stem_of(file.name), f"{file.name}, from there on", {}, error)
+            rest = f"behind record {number}"
+            yield Entry(stem_of(file.name), f"{file.name}, rest of file {rest}", {}, error, rest=rest)
 
     def _accept(
         self, entry: Entry, accept: Callable[[AnnotatedText], Note], seen: set[int], report: Report
@@ -182,11 +187,15 @@ class Corpus:
     def _decoded(self, entry: Entry, report: Report) -> Entry:
         if self._encoding == ENCODINGS[0] or not self.reader.is_text:
             return entry
-        parts = {suffix: as_utf8(data, self._encoding) for suffix, data in entry.parts.items()}
+        parts = {suffix: self._in_utf8(suffix, data) for suffix, data in entry.parts.items()}
         if parts == entry.parts:
             return entry
         report.notes[f"notes that are no UTF-8, read as {self._encoding}"] += 1
         return replace(entry, parts=parts)
+
+    def _in_utf8(self, suffix: str, data: bytes) -> bytes:
+        converted = as_utf8(data, self._encoding)
+        return without_declared_encoding(converted) if suffix == ".xml" and converted != data else converted
 
     def _check(self, document: AnnotatedText) -> None:
         check_document(document)
@@ -205,12 +214,17 @@ class Corpus:
                     place=f"characters {span.start}-{span.end}",
                 )
 
-    def _set_aside(self, entry: Entry, problem: CorpusError, report: Report) -> None:
+    def _set_aside(self, name: str, entry: Entry, problem: CorpusError, report: Report) -> None:
         if self._quarantine is None:
             raise problem
+        if not entry.parts:
+            # What can't be cut off goes with the whole, as it lies on the disk: a damaged gzip file can't be read to its end.
+            file = self._detection.folder / name
+            with map_reading_errors(file):
+                entry = replace(entry, parts={suffix_of(name): file.read_bytes()})
         self._quarantine.add(entry, problem, problem.document)
-        if entry.rest_from:
-            report.notes[f"rest of file from line {entry.rest_from}, set aside as one"] += 1
+        if entry.rest:
+            report.notes[f"rest of file {entry.rest}, an unknown number of notes, set aside as one"] += 1
         report.quarantined += 1
         report.reasons[type(problem).__name__] += 1
 

@@ -43,11 +43,15 @@ def write_document(document: Document, path_or_dir: Path, format: str) -> None:
     folder = path_or_dir.is_dir()
     if chosen.many:
         write_corpus(
-            [document], path_or_dir / f"{_file_stem(document)}{chosen.suffixes[0]}" if folder else path_or_dir, format
+            [document],
+            path_or_dir / f"{require_file_name(document.identifier)}{chosen.suffixes[0]}" if folder else path_or_dir,
+            format,
         )
         return
     target = path_or_dir if folder else path_or_dir.parent
-    _write_parts(chosen, document, target, _file_stem(document) if folder else stem_of(path_or_dir.name))
+    _write_parts(
+        chosen, document, target, require_file_name(document.identifier) if folder else stem_of(path_or_dir.name)
+    )
 
 
 def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
@@ -72,7 +76,7 @@ def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
     with _new_folder(path) as folder:
         write = write_bytes if folder == path else _write_staged
         for number, document in enumerate(_distinct(documents), start=1):
-            _write_parts(chosen, document, folder, _file_stem(document), write)
+            _write_parts(chosen, document, folder, require_file_name(document.identifier), write)
             count = number
     return count
 
@@ -160,15 +164,19 @@ def _write_staged(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def _file_stem(document: Document) -> str:
-    stem = document.identifier
-    fits = stem and not stem.startswith(".") and not set(stem) & set("/\\\0") and stem.isprintable()
-    if not fits or len(os.fsencode(stem)) > _NAME_BYTES:
+def require_file_name(identifier: str) -> str:
+    """The id, where it can be the name of a file.
+
+    Raises:
+        FormatError: it can't.
+    """
+    fits = identifier and not identifier.startswith(".") and not set(identifier) & set("/\\\0")
+    if not fits or not identifier.isprintable() or len(os.fsencode(identifier)) > _NAME_BYTES:
         raise FormatError(
             "expected an id that can be a file's name, got one that is empty, long, with '/' or a dot first; rename it",
-            document=escape_unprintable(stem),
+            document=escape_unprintable(identifier),
         )
-    return stem
+    return identifier
 
 
 def _distinct(documents: Iterable[Document]) -> Iterator[Document]:

@@ -47,7 +47,8 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
         + ("map them by a file for --labels" if open_ones else "none is left to map"),
     ]
     if out is not None:
-        write_text(out, label_map(found, scheme), private=False)
+        # People write names into that field, too.
+        write_text(out, label_map(found, scheme))
         lines.append(
             f"{out}: complete it, then give it to `encode`, `check`, `inspect` and `evaluate` by --labels {out}"
         )

@@ -116,6 +116,11 @@ def require_empty(out: Path) -> None:
         raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
 
 
+def is_rewritten(source: Format | None, mode: Mode) -> bool:
+    """Whether files are written as they came, but for their texts; else each note becomes a file of its own, named after its id."""
+    return source is not None and source.keeps_records and mode.hides
+
+
 def write_deidentified(
     annotator: Annotator,
     documents: Iterable[Document],
@@ -147,7 +152,7 @@ def write_deidentified(
     require_empty(out)
     tally = Tally()
     untouched: dict[str, None] = {}
-    again = source if source is not None and source.keeps_records and mode.hides else None
+    again = source if is_rewritten(source, mode) else None
 
     def watched() -> Iterator[Document]:
         for number, document in enumerate(deidentify(annotator, documents, mode, tally, lists), start=1):

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Sequence
 
 from shared.document import Document
+from site_client.deid.choices.sameness import said
 from site_client.deid.lines import hide_lines
 from site_client.deid.mode import Hiding, Mode, Setting
 
@@ -38,13 +39,10 @@ class Hash(Hiding):
 
     def replacements(self, document: Document) -> Sequence[str]:
         """See `Hiding`."""
-        from shared.surrogates.spelling import folded
+        return [self._hidden(span.category, document.covered_text(span)) for span in document.annotations]
 
-        return [self._hidden(span.category, document.covered_text(span), folded) for span in document.annotations]
-
-    def _hidden(self, category: str, text: str, folded: object) -> str:
-        assert callable(folded)
-        same = folded(text) or text.strip()
+    def _hidden(self, category: str, text: str) -> str:
+        same = said(text) or text.strip()
         digest = hmac.digest(self._key, _PURPOSE + same.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
         return hide_lines(text, lambda line: f"[{category}:{digest[:_SIGNS]}]")
 

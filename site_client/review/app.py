@@ -107,20 +107,19 @@ class ReviewApp:
             raise LocalRequestError("expected from, count, order and show, got something else") from None
         begin, count = integer_of(begin, "from", 0, 1 << 31), integer_of(count, "count", 1, PAGE + 1)
         numbers = await run_in_threadpool(listed, self._project, order, show)
-        rows = [row(self._project, number) for number in numbers[begin : begin + count]]
+        rows = [row(self._project, number, self._project.state(number)) for number in numbers[begin : begin + count]]
         return json_answer({"total": len(numbers), "from": begin, "notes": rows})
 
     async def _note(self, request: Request) -> Response:
         number = self._number(request)
-        state = self._project.state(number)
         waiting = self._finding is not None and self._finding.will_find(number)
         if self._finding is not None:
             self._finding.want(number)
             self._finding.shown()
-        document = await run_in_threadpool(self._project.document, number)
+        document, state = await run_in_threadpool(self._project.snapshot, number)
         return json_answer(
             {
-                **row(self._project, number),
+                **row(self._project, number, state),
                 "text": document.text,
                 "spans": [span.to_json() for span in state.spans],
                 "version": state.version,

@@ -66,9 +66,8 @@ def next_open(project: Project, after: int) -> int | None:
     return min(others, key=lambda number: (*_rank(states[number]), number), default=None)
 
 
-def row(project: Project, number: int) -> dict[str, object]:
-    """One note as it is listed."""
-    state = project.state(number)
+def row(project: Project, number: int, state: NoteState) -> dict[str, object]:
+    """One note as it is listed, in this state."""
     return {
         "number": number,
         "id": project.identifiers[number],

@@ -30,7 +30,7 @@ class Change:
 
     Args:
         edit: spans that went, spans that came.
-        state: of the note, after it.
+        state: of the note, after it; what others change later is not in it.
     """
 
     edit: Edit
@@ -78,6 +78,11 @@ class Project:
     def state(self, number: int) -> NoteState:
         """What is said of a note; not to be changed."""
         return self._states[number]
+
+    def snapshot(self, number: int) -> tuple[Document, NoteState]:
+        """A note, and what is said of it at one moment: a version that belongs to these spans and to no others."""
+        with self._lock:
+            return self.notes[number], self._states[number].copy()
 
     def states(self) -> Sequence[NoteState]:
         """Those of all notes, by their numbers."""
@@ -213,7 +218,7 @@ class Project:
             except ValueError as error:
                 raise LocalRequestError(str(error)) from None
             self._journal.add(line)
-            return Change(make(state), state)
+            return Change(make(state), state.copy())
 
     def _take(self, line: NotesLine) -> None:
         self.notes = NotesFile(self.folder, line)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from site_client.review.spans import Source, Span
 
@@ -129,6 +129,10 @@ class NoteState:
         """Say that the labels are complete, or that they are not."""
         self.finished = finished
         self.version += 1
+
+    def copy(self) -> NoteState:
+        """As it is now, for who shows it while others may change it."""
+        return replace(self, _done=[*self._done], _undone=[*self._undone])
 
     def labels(self) -> list[Span]:
         """What is PHI: what was accepted, added or labelled, and what was found and nobody has removed."""

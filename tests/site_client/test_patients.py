@@ -16,6 +16,11 @@ def test_a_table_of_patients(tmp_path: Path) -> None:
     assert read_patients(path) == {"a": "P1", "b,c": "P2"}
 
 
+def test_a_table_that_excel_wrote(tmp_path: Path) -> None:
+    (tmp_path / "whose.csv").write_text("note,patient\r\na,P1\r\n", encoding="utf-8-sig", newline="")
+    assert read_patients(tmp_path / "whose.csv") == {"a": "P1"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -47,8 +47,8 @@ class ParquetTable(Format):
 
         stem, number = stem_of(file.name), 0
         problem = ""
-        try:
-            with map_reading_errors(file), file.open("rb") as stream:
+        with map_reading_errors(file), file.open("rb") as stream:
+            try:
                 table = pq.ParquetFile(stream)
                 column = table.schema_arrow.names.count(self.text_column)
                 if column != 1 or not _is_text(table.schema_arrow.field(self.text_column).type):
@@ -68,9 +68,12 @@ class ParquetTable(Format):
                             {".parquet": data},
                             beside=schema,
                         )
-        except pa.ArrowException:
-            # Its text may hold values of the table.
-            problem = f"expected a whole Parquet file, got a damaged one after row {number}; copy it again"
+            except (pa.ArrowException, OSError) as error:
+                # Damage of a file comes as an OSError, too, one that has no number of the system.
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                # Its text may hold values of the table.
+                problem = f"expected a whole Parquet file, got a damaged one after row {number}; copy it again"
         if problem:
             raise FormatError(problem, document=file.name)
 

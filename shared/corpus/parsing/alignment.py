@@ -4,13 +4,16 @@ Corpora count in code points, and so do we. Tools written in Java or JavaScript 
 a CRLF as one character. Such a counting is taken only when it explains every tag of
 the document and the plain one does not; the offsets are converted and the text stays untouched. If none explains all
 tags, the document is refused.
+
+Tags that quote nothing fit whatever they cover. Where another counting has them elsewhere, and no tag that does quote says which one holds, the
+borders of words do: the document is refused if the plain reading cuts words, or takes white space along, no more seldom than another.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -72,6 +75,11 @@ def crlf_as_one(text: str) -> Converter | None:
 COUNTINGS: dict[str, Counting] = {"UTF-16 units": utf16_units, "CRLF as one character": crlf_as_one}
 
 
+def is_counted_alike(text: str) -> bool:
+    """Whether all tools count the places of a text alike; in another one labels quote what they cover, so that nobody has to guess."""
+    return not any(counting(text) for counting in COUNTINGS.values())
+
+
 def align(
     text: str, tags: Sequence[Tag], countings: dict[str, Counting], notes: Counter[str]
 ) -> tuple[Annotation, ...] | None:
@@ -86,6 +94,13 @@ def align(
     # Nearly every tag quotes exactly what it covers; only the others are worth a closer look.
     others = [tag for tag in tags if text[tag.start : tag.end] != tag.surface]
     if all(agrees(text[tag.start : tag.end], tag.surface) for tag in others):
+        roughness = list(_roughness(text, tags, countings)) if any(tag.surface is None for tag in others) else []
+        if any(0 < plain >= other for plain, other in roughness):
+            return None
+        if roughness:
+            notes[
+                "documents whose labels quote no text, which other tools may count otherwise, counted in characters"
+            ] += 1
         return tuple([Annotation(tag.start, tag.end, tag.category, tag.identifier, tag.comment) for tag in tags])
     if any(tag.surface is None for tag in tags):
         return None
@@ -108,6 +123,34 @@ def _convert(text: str, tags: Sequence[Tag], converter: Converter) -> tuple[Anno
     return tuple(converted)
 
 
+def _roughness(text: str, tags: Sequence[Tag], countings: dict[str, Counting]) -> Iterator[tuple[int, int]]:
+    """For each counting that may be meant: how many ends of the spans that it has elsewhere are rough as they are given, and how many by it."""
+    for counting in countings.values():
+        converter = counting(text)
+        if converter is None:
+            continue
+        places = [(tag, converter(tag.start), converter(tag.end)) for tag in tags]
+        if any(start is None or end is None or end > len(text) for _, start, end in places):
+            continue
+        elsewhere = [
+            (tag, start, end)
+            for tag, start, end in places
+            if start is not None and end is not None and (start, end) != (tag.start, tag.end)
+        ]
+        if elsewhere and all(tag.surface is None for tag, _, _ in elsewhere):
+            plain = sum(_rough_ends(text, tag.start, tag.end) for tag, _, _ in elsewhere)
+            yield plain, sum(_rough_ends(text, start, end) for _, start, end in elsewhere)
+
+
+def _rough_ends(text: str, start: int, end: int) -> int:
+    """How many of the two ends of a span lie within a word or at white space."""
+    edges = (
+        (text[start : start + 1], text[max(0, start - 1) : start]),
+        (text[max(0, end - 1) : end], text[end : end + 1]),
+    )
+    return sum(inside.isspace() or (inside.isalnum() and outside.isalnum()) for inside, outside in edges)
+
+
 def agrees(covered: str, surface: str | None) -> bool:
     """Whether a quoted text is the covered one; line ends and tabs may be quoted as spaces."""
     if surface is None or covered == surface:
@@ -123,6 +166,12 @@ def mismatch(text: str, tags: Sequence[Tag], document: str) -> AnnotationError:
     for tag in tags:
         if not agrees(text[tag.start : tag.end], tag.surface):
             break
+    else:
+        return AnnotationError(
+            "expected labels at words, got some within words or at white space, which another tool may have counted otherwise (UTF-16 units, or "
+            "CRLF as one character); give each label the text that it covers, or correct the offsets",
+            document=document,
+        )
     return AnnotationError(
         "expected offsets that select the text which the tag quotes, got other characters there; correct the offsets",
         document=document,

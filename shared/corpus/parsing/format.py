@@ -43,10 +43,10 @@ class Entry:
     Args:
         identifier: the file's stem, or a number behind it; a record's own id, where it has one, wins.
         place: file, and line or record in it.
-        parts: the record's bytes by suffix; brat has two.
+        parts: the record's bytes by suffix; brat has two. None of the rest of a file that only goes with the whole.
         damage: why the rest of the file can't be cut into records.
         beside: what of its file a format needs to write the record again.
-        rest_from: the line from which on this is the rest of its file, in one piece; 0 for a record.
+        rest: from where on this is the rest of its file, in one piece, in words; "" for a record.
     """
 
     identifier: str
@@ -54,7 +54,7 @@ class Entry:
     parts: Mapping[str, bytes] = field(repr=False)
     damage: CorpusError | None = None
     beside: Any = field(default=None, repr=False)
-    rest_from: int = 0
+    rest: str = ""
 
 
 class Format(ABC):

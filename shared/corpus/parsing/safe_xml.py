@@ -14,6 +14,7 @@ from shared.errors import FormatError
 
 # What XML 1.0, section 2.2, leaves out.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DECLARED = re.compile(rb"""\A(\s*<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^">]*"|'[^'>]*')""")
 _PLAIN_ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
@@ -45,6 +46,11 @@ def new_parser(data: bytes, document: str) -> expat.XMLParserType:
     parser.StartDoctypeDeclHandler = check_type
     parser.XmlDeclHandler = check_encoding
     return parser
+
+
+def without_declared_encoding(data: bytes) -> bytes:
+    """A document that was put into UTF-8, without the word on what it was in before."""
+    return _DECLARED.sub(rb"\1", data, count=1)
 
 
 def run_parser(parser: expat.XMLParserType, data: bytes, document: str) -> None:

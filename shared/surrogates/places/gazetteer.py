@@ -143,7 +143,7 @@ def read_places(path: Path) -> tuple[Place, ...]:
         ConfigurationError: a column or a number is missing, or a place has no name.
         StorageError: the file can't be read.
     """
-    return _parse(read_text(path).splitlines(), path.name)
+    return _parse(read_text(path).removeprefix("\ufeff").splitlines(), path.name)
 
 
 def _parse(lines: Iterable[str], file: str) -> tuple[Place, ...]:

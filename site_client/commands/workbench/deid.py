@@ -85,7 +85,7 @@ def deid(
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
-    from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
+    from site_client.deid.deidentify import is_rewritten, require_empty, without_labels, write_deidentified
     from site_client.deid.journal import FOLDER, Resumed
     from site_client.own_head.in_use import load_in_use
     from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -120,7 +120,8 @@ def deid(
         total = total if part is None else -(-total // part.of)
         try:
             known = choices.categories.union(pipeline.encoder.scheme.categories)
-            documents = without_labels(read) if ignore_labels else (with_known(note, known) for note in read)
+            found = read if is_rewritten(read.corpus.reader, way) else read.to_files()
+            documents = without_labels(found) if ignore_labels else (with_known(note, known) for note in found)
             with choices.remembered(opened, way, out) as finish:
                 done = write_deidentified(
                     finder,

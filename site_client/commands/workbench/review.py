@@ -96,10 +96,10 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
 
     folder = folder or _default_folder(opened, notes)
     options.apart_from(project=folder)
-    source = _source(notes, options.labels)
+    source = _source(notes, options)
     project = _open(folder) if is_begun(folder) else None
-    # Where no map is given, the one that was given when these notes were read holds on.
-    if project is not None and project.notes.stated.source.startswith(source):
+    # What is not given now, a map or an encoding, holds on as it was given when these notes were read.
+    if project is not None and set(source.split()) <= set(project.notes.stated.source.split()):
         return project
     scheme = load_scheme_file(opened.release().folder) if project is None else project.scheme
     read = Notes(notes, options, scheme, to_hide=True)
@@ -121,14 +121,21 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
     return project
 
 
-def _source(notes: Path, labels: str | None) -> str:
-    """Tells the notes, and the map of their labels if one is given, from others."""
+def _source(notes: Path, options: NotesOptions) -> str:
+    """Tells the notes, and how they are read as far as that is given, from others."""
+    from urllib.parse import quote
+
     from shared.labels import scheme_names
     from site_client.review.notes_file import fingerprint
 
-    if labels is None:
-        return fingerprint(notes)
-    return f"{fingerprint(notes)} {labels if labels in scheme_names() else fingerprint(Path(labels))}"
+    words, plain = [fingerprint(notes)], NotesOptions()
+    for name in ("encoding", "format", "text_column"):
+        given = getattr(options, name)
+        if given != getattr(plain, name):
+            words.append(f"{name}={quote(given)}")
+    if options.labels is not None:
+        words.append(options.labels if options.labels in scheme_names() else fingerprint(Path(options.labels)))
+    return " ".join(words)
 
 
 def _default_folder(opened: Workspace, notes: Path) -> Path:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from shared.document import Annotation, Document
 from shared.pipeline.spans import join_spans
-from shared.surrogates.spelling import folded, strip_accents
+from shared.surrogates.spelling import strip_accents
+from site_client.deid.choices.sameness import is_mark, is_unseen, said
 
 EVERY = "*"
+# In a folded text: a sign that nobody sees (a soft hyphen, a blank of no width), which may stand within a word or part two. No text brings it along.
+_UNSEEN = "\0"
 
 
 class HospitalLists:
     """Both lists, in all spellings: capitals, accents and marks make no difference.
 
     What is denied is looked for in the whole text as the lists are folded (`ß` as `ss`, accents of their own sign as none), with the places that each
-    folded sign comes from. What is allowed has to be all of its words: a span that ends within one stays hidden.
+    folded sign comes from; a sign that nobody sees neither keeps a word from being found nor makes one of two. What is allowed has to be all of its
+    words, without such signs: a span that ends within one stays hidden.
 
     Args:
         allow: texts that are not hidden where a whole span says nothing else, by category, or EVERY for all.
@@ -26,7 +29,7 @@ class HospitalLists:
     """
 
     def __init__(self, allow: Mapping[str, Sequence[str]], deny: Mapping[str, Sequence[str]]) -> None:
-        self._allow = {category: frozenset(map(_said, texts)) for category, texts in allow.items()}
+        self._allow = {category: frozenset(map(said, texts)) for category, texts in allow.items()}
         self._deny = [(category, _expression(texts)) for category, texts in deny.items() if texts]
 
     def __bool__(self) -> bool:
@@ -42,8 +45,8 @@ class HospitalLists:
     def _is_allowed(self, document: Document, span: Annotation) -> bool:
         if _is_part(span, document.text):
             return False
-        said = _said(document.covered_text(span))
-        return any(said in self._allow.get(category, ()) for category in (span.category, EVERY))
+        words = said(document.covered_text(span))
+        return any(words in self._allow.get(category, ()) for category in (span.category, EVERY))
 
     def _denied(self, text: str) -> Iterator[Annotation]:
         plain, places = _folded_with_places(text)
@@ -63,16 +66,30 @@ class HospitalLists:
 
 def _expression(texts: Sequence[str]) -> re.Pattern[str]:
     # The longest first, or "St Anne" would keep "St Anne Hospital" from being found whole; looked at, not taken, so that what overlaps is found too.
-    words = sorted(filter(None, map(folded, texts)), key=lambda one: -len(one))
-    any_of = "|".join(map(re.escape, words)) or "(?!)"
+    words = sorted((_folded_with_places(text)[0].strip(f" {_UNSEEN}") for text in texts), key=lambda one: -len(one))
+    any_of = "|".join(_in_all_readings(word) for word in words if word) or "(?!)"
     return re.compile(rf"(?<!\w)(?=({any_of})(?!\w))")
 
 
+def _in_all_readings(word: str) -> str:
+    """The pattern of a folded text, with signs that nobody sees anywhere within it or in the place of its blanks."""
+    between = {" ": f"[ {_UNSEEN}]+", _UNSEEN: f"[ {_UNSEEN}]*"}
+    pieces = re.split(f"([ {_UNSEEN}]+)", word)
+    return "".join(
+        between[" " if " " in piece else _UNSEEN] if number % 2 else f"{_UNSEEN}*".join(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
 def _folded_with_places(text: str) -> tuple[str, list[int]]:
-    """A text as `folded` has it, and for every sign of that its place in the text."""
+    """A text without capitals, accents and marks, and for every sign of that its place in the text."""
     signs: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text):
+        if is_unseen(sign):
+            signs.append(_UNSEEN)
+            places.append(place)
+            continue
         for plain in strip_accents(sign.casefold()):
             if plain.isalnum():
                 signs.append(plain)
@@ -85,24 +102,19 @@ def _folded_with_places(text: str) -> tuple[str, list[int]]:
 
 def _end(end: int, text: str) -> int:
     """Behind the accents that are signs of their own."""
-    while end < len(text) and _is_on_another(text[end]):
+    while end < len(text) and is_mark(text[end]):
         end += 1
     return end
 
 
-def _is_on_another(sign: str) -> bool:
-    return unicodedata.category(sign)[0] == "M"
-
-
-def _said(text: str) -> str:
-    """As `folded`, with the vowels that some scripts write as marks: without them two names would be one."""
-    plain = strip_accents(text.casefold())
-    return " ".join("".join(sign if sign.isalnum() or _is_on_another(sign) else " " for sign in plain).split())
-
-
 def _is_part(span: Annotation, text: str) -> bool:
-    """Whether a span begins or ends within a word."""
-    ahead, behind = text[max(0, span.start - 1) : span.start], text[span.end : span.end + 1]
+    """Whether a span begins or ends within a word, also where signs that nobody sees stand between."""
+    before, after = span.start, span.end
+    while before and is_unseen(text[before - 1]):
+        before -= 1
+    while after < len(text) and is_unseen(text[after]):
+        after += 1
+    ahead, behind = text[max(0, before - 1) : before], text[after : after + 1]
     begins = ahead.isalnum() and text[span.start].isalnum()
     ends = behind.isalnum() and text[span.end - 1].isalnum()
-    return begins or ends or _is_on_another(text[span.start]) or (behind != "" and _is_on_another(behind))
+    return begins or ends or is_mark(text[span.start]) or (behind != "" and is_mark(behind))

@@ -16,6 +16,7 @@ from pathlib import Path
 from foundation.folders import new_folder
 from foundation.os_errors import map_os_errors
 from shared.corpus import read_corpus, rewrite_corpus
+from shared.corpus.formats.csv_table import CsvTable
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.progress import Progress, silent
@@ -115,8 +116,10 @@ def _copy(receipts: Mapping[Path, PartReceipt], out: Path, progress: Progress) -
 
 def _rewrite(receipts: Mapping[Path, PartReceipt], first: PartReceipt, out: Path, progress: Progress) -> None:
     total = sum(receipt.documents for receipt in receipts.values())
+    # Of a part's rows the first may have an id that the others are not like, in the table they all were read from.
+    own = {CsvTable.name: CsvTable(first.text_column, own=True)}
     readers = {
-        folder: read_corpus(folder, format=receipt.rewritten, text_column=receipt.text_column)
+        folder: read_corpus(folder, format=receipt.rewritten, text_column=receipt.text_column, readers=own)
         for folder, receipt in receipts.items()
         if receipt.documents
     }

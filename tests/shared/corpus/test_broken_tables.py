@@ -50,7 +50,7 @@ def test_the_rest_of_a_broken_table_is_set_aside_as_it_came(rest: str, line: int
     assert aside["place"] == f"in.csv, rest of file from line {line}"
     assert "Lopez" not in json.dumps(aside)
     assert corpus.report.quarantined == 1
-    assert f"rest of file from line {line}, set aside as one: 1" in str(corpus.report)
+    assert f"rest of file from line {line}, an unknown number of notes, set aside as one: 1" in str(corpus.report)
     assert corpus.count() == corpus.seen == len(found) + 1
 
 
@@ -59,6 +59,78 @@ def test_a_broken_table_without_a_quarantine_is_refused(rest: str, line: int, tm
     with pytest.raises(FormatError, match=rf"rest of file from line {line}: expected") as caught:
         list(read_corpus(broken(tmp_path / "in.csv", rest)))
     assert "Lopez" not in str(caught.value)
+
+
+OTHER_NAMES = [
+    "note_id,text",
+    "NoteID,text",
+    "ROW_ID,text",
+    "patient-id,text",
+    "docid,text",
+    "mrn,text",
+    "Fallnummer,text",
+]
+
+
+@pytest.mark.parametrize("header", OTHER_NAMES)
+@pytest.mark.parametrize("more", ["", "Bob came\n", "19,third\n20,fourth\n"])
+def test_ids_under_another_name_show_what_is_no_row(header: str, more: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(f'{header}\n17,"fine"\n18,first line\nLopez, Ana lives in Leeds\n{more}')
+    corpus = read_corpus(path, quarantine=tmp_path / "aside")
+    rewrite_corpus((replace(one, text="[X]") for one in corpus), corpus.reader, tmp_path / "out")
+    written = (tmp_path / "out" / "in.csv").read_text()
+    assert "Lopez" not in written
+    assert "\n18,[X]" in written
+    assert "rest of file from line 4, an unknown number of notes, set aside as one: 1" in str(corpus.report)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["17,first line\nLopez, Ana\nBob came\n", "17,first line\nLopez, Ana\n18,b\n19,c\n"],
+    ids=["which soon breaks", "of codes"],
+)
+def test_codes_in_the_first_column_show_what_is_no_row_from_the_second_on(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(f"mrn,text\n{rows}")
+    corpus = read_corpus(tmp_path / "in.csv", quarantine=tmp_path / "aside")
+    assert [one.record[2][0] for one in corpus] == ["17"]
+
+
+def test_the_ids_are_looked_at_though_the_text_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("text,note_id\nfine,17\nfirst line\nof Lopez, Ana\nx,18\n")
+    with pytest.raises(FormatError, match="line 3"):
+        list(read_corpus(tmp_path / "in.csv"))
+    (tmp_path / "in.csv").write_text("text,note_id\nfine,17\nof Lopez, Ana\nx,18\n")
+    with pytest.raises(FormatError, match=r"line 3.*'note_id'"):
+        list(read_corpus(tmp_path / "in.csv"))
+
+
+WARDS = ["Cardiology", "General surgery", "Ward 3", "", "ICU"]
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("department", WARDS),
+        ("department", ["3", "West wing"]),
+        ("department", [*["3b", "4a", "3b"] * 9, "West wing"]),
+        ("department", [*WARDS, "3", "4"]),
+        ("seen", ["2024-03-05 10:00", "unknown", "March"]),
+        ("covid", ["not tested", "positive", "positive"]),
+        ("remark", ["see note 3", "", "to be read by 2", "none"]),
+        ("id", ["Lopez Ana", "Bob", "7"]),
+        ("note_id", ["n-1", "", "n-2/b", "x3"]),
+        ("mrn", ["", "17", "", "A18"]),
+    ],
+)
+def test_honest_tables_without_a_column_of_ids_are_read(header: str, cells: list[str], tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(f"{header},text\n" + "".join(f"{cell},Ana came\n" for cell in cells))
+    assert len(list(read_corpus(tmp_path / "in.csv"))) == len(cells)
+
+
+def test_a_column_called_id_is_the_only_one_that_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("mrn,note_id,id,text\n17,5,a,x\n18,6,b,x\nnone here,not known,c,x\n")
+    assert len(list(read_corpus(tmp_path / "in.csv"))) == 3
 
 
 def test_every_part_counts_the_rest_of_a_table_once(tmp_path: Path) -> None:

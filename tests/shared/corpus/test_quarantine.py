@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import stat
@@ -9,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from foundation.errors import StorageError
 from shared.corpus import read_corpus, write_corpus
+from shared.corpus.parsing.format import suffix_of
 from shared.errors import ConfigurationError
 from tests.shared.corpus.bad_files import i2b2
 from tests.shared.corpus.samples import NOTES, essence, note
@@ -137,14 +142,70 @@ def test_a_damaged_record_does_not_take_the_others_with_it(tmp_path: Path) -> No
         assert corpus.report.quarantined == 1
 
 
-def test_the_unreadable_rest_of_a_file_is_counted_and_the_next_file_is_read(tmp_path: Path) -> None:
+def record(number: int) -> str:
+    return f'{{"id": "{number}", "text": "note {number} of Ana"}}'
+
+
+def parquet(notes: int) -> bytes:
+    stream = io.BytesIO()
+    texts = [f"note {number} of Ana" for number in range(notes)]
+    pq.write_table(
+        pa.table({"text": texts, "id": [str(number) for number in range(notes)]}), stream, row_group_size=300
+    )
+    return stream.getvalue()
+
+
+def i2b2_records(*between: str) -> bytes:
+    records = [f'<RECORD ID="{number}"><TEXT>note of Ana</TEXT></RECORD>{end}' for number, end in enumerate(between)]
+    return f"<ROOT>{''.join(records)}</ROOT>".encode()
+
+
+LINES = "".join(f"{record(number)}\n" for number in range(2000)).encode()
+SPOILT_PARQUET = bytearray(parquet(700))
+# Within the second group of rows: those of the first are whole.
+SPOILT_PARQUET[SPOILT_PARQUET.index(b"note 300 of") - 40 : SPOILT_PARQUET.index(b"note 300 of")] = b"\xff" * 40
+# By file: its bytes, and how many notes are read.
+SPOILT = {
+    "no comma.json": (f"[{record(0)}, {record(1)} {record(2)}, {record(3)}]".encode(), 2),
+    "cut.json": (f'[{record(0)}, {{"id": "1", "te'.encode(), 1),
+    "between.xml": (i2b2_records("", "", "oops", "", ""), 3),
+    "cut.xml": (i2b2_records("", "", "")[:-20], 2),
+    "no table.parquet": (b"PAR1 of Ana", 0),
+    "damaged.parquet": (bytes(SPOILT_PARQUET), 256),
+    "cut.jsonl.gz": (gzip.compress(LINES)[:-9], None),
+    "no header.csv": (b"1,note of Ana\n2,another\n", 0),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "read"), [(name, *spoilt) for name, spoilt in SPOILT.items()], ids=SPOILT)
+def test_a_file_whose_rest_is_unreadable_is_set_aside_and_the_next_is_read(
+    name: str, data: bytes, read: int | None, tmp_path: Path
+) -> None:
+    notes, aside = tmp_path / "notes", tmp_path / "aside"
+    notes.mkdir()
+    (notes / name).write_bytes(data)
+    suffix = suffix_of(name)
+    format = {".xml": "i2b2_2006", ".parquet": "parquet", ".csv": "csv"}.get(suffix, "jsonl")
+    corpus = read_corpus(notes, format=format, quarantine=aside)
+    found = len(list(corpus))
+    assert found == read or (read is None and 0 < found <= 2000)
+    [line] = index(aside)
+    assert line["place"] == f"{name}, rest of file behind record {found}"
+    assert (aside / line["files"][0]).read_bytes() == data
+    assert line["files"] == [f"000001{suffix}"]
+    assert "Ana" not in json.dumps(line)
+    assert corpus.report.quarantined == 1
+    told = f"rest of file behind record {found}, an unknown number of notes, set aside as one: 1"
+    assert told in str(corpus.report)
+
+
+def test_the_file_behind_one_that_breaks_off_is_read(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.json").write_text('[{"id": "1", "text": "x"}, {"id": "2", "te')
     (tmp_path / "notes" / "b.json").write_text('[{"id": "3", "text": "x"}]')
     corpus = read_corpus(tmp_path / "notes", quarantine=tmp_path / "aside")
     assert [document.identifier for document in corpus] == ["1", "3"]
     assert corpus.report.quarantined == 1
-    assert index(tmp_path / "aside")[0]["place"] == "a.json, from there on"
 
 
 def test_the_quarantine_may_lie_inside_but_not_be_the_corpus(mixed: Path) -> None:

@@ -262,6 +262,36 @@ def test_what_a_resource_can_not_be(record: dict[str, Any], says: str, tmp_path:
         list(read_corpus(lines(tmp_path / "in.ndjson", record)))
 
 
+XML = """{declared}<MEDDOCAN><TEXT><![CDATA[Señora Núñez]]></TEXT>
+<TAGS><NAME id="T1" start="7" end="12" text="Núñez" TYPE="NOMBRE_SUJETO_ASISTENCIA" comment=""/></TAGS></MEDDOCAN>
+"""
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "",
+        "<?xml version='1.0'?>",
+        '<?xml version="1.0" encoding="ISO-8859-1" ?>\n',
+        "<?xml version='1.0' encoding = 'windows-1252' standalone='yes'?>",
+    ],
+)
+def test_xml_is_read_as_it_is_said_to_be_whatever_it_declares(declared: str, tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes(XML.format(declared=declared).encode("latin-1"))
+    [note] = read_corpus(tmp_path, encoding="iso-8859-1")
+    assert note.text == "Señora Núñez"
+    assert [note.covered_text(span) for span in note.annotations] == ["Núñez"]
+
+
+def test_xml_in_utf8_that_declares_another_encoding_is_refused(tmp_path: Path) -> None:
+    """Which of the two is right nobody can say."""
+    (tmp_path / "a.xml").write_text(
+        XML.format(declared='<?xml version="1.0" encoding="ISO-8859-1"?>'), encoding="utf-8"
+    )
+    with pytest.raises(FormatError, match="declares another encoding"):
+        list(read_corpus(tmp_path, encoding="iso-8859-1"))
+
+
 @pytest.mark.parametrize("encoding", ["windows-1252", "iso-8859-15"])
 def test_notes_that_are_no_utf8_are_read_as_they_are_said_to_be(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("Señora, 20 €".encode(encoding))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def test_the_command_begins_a_file_and_replaces_none(built_loop: Loop, tmp_path:
     path, out = write_notes(tmp_path / "in.jsonl", NOTES, "jsonl"), tmp_path / "map.toml"
     at = ("--workspace", built_loop.site("north"))
     told = values(hospital("labels", path, "--out", out, "--json", *at))
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert told["unknown"][0] == "Unser Name"
     assert "[map]" in out.read_text()
     refused(hospital("labels", path, "--out", out, *at), 2, "new file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -233,6 +234,27 @@ def test_labels_of_the_house_are_hidden_in_the_words_of_the_release(loop: Loop, 
     mapping.unlink()
     refused(hospital("deid", notes, "--labels", mapping, "--out", tmp_path / "no", *at), 8, "own.toml")
     assert not (tmp_path / "no").exists()
+
+
+def test_a_note_whose_id_names_no_file_is_set_aside_alone(loop: Loop, tmp_path: Path) -> None:
+    ids = ["n-1", "ward/1", "..", "n-2", "it was Ana\nwho came"]
+    write_notes(tmp_path / "own.jsonl", [Document(f"n{number}", "Yes.", ()) for number in range(5)], "jsonl")
+    lines = (json.loads(line) for line in (tmp_path / "own.jsonl").read_text().splitlines())
+    records = [{**record, "id": identifier} for record, identifier in zip(lines, ids, strict=True)]
+    notes = tmp_path / "own.jsonl"
+    notes.write_text("".join(json.dumps(record) + "\n" for record in records))
+    at, aside = ("--workspace", loop.site("fourth")), tmp_path / "aside"
+    done(hospital("deid", notes, "--out", tmp_path / "safe", "--quarantine", aside, *at))
+    assert sorted(path.name for path in (tmp_path / "safe").iterdir()) == ["n-1.txt", "n-2.txt"]
+    index = [json.loads(line) for line in (aside / "quarantine.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in index] == ["ward/1", "..", "own-5"]
+    refused(hospital("deid", notes, "--out", tmp_path / "no", *at), 3, "ward/1", "a file's name")
+
+
+def test_the_ids_of_a_table_that_is_written_as_it_came_need_name_no_file(loop: Loop, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("id,text\nward/1,Yes.\nward/2,No.\n")
+    done(hospital("deid", tmp_path / "own.csv", "--out", tmp_path / "safe", "--workspace", loop.site("fourth")))
+    assert "ward/2" in (tmp_path / "safe" / "own.csv").read_text()
 
 
 def test_parts_with_two_maps_of_labels_are_no_parts_of_one_run(loop: Loop, tmp_path: Path) -> None:

@@ -89,6 +89,21 @@ def test_the_parts_of_tables_make_the_bytes_of_one_run(
     assert bytes_of(tmp_path / "merged") == bytes_of(tmp_path / "whole")
 
 
+@pytest.mark.parametrize(
+    "rows", ["A,one\nB2,two\nD,three\nC,four\n", "b c,one\nB,two\nD,three\nC d,four\n"], ids=["digits", "blanks"]
+)
+def test_the_ids_of_a_part_need_not_be_like_its_first_one(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "t.csv").write_text("id,text\n" + rows)
+    parts = [tmp_path / str(number) for number in (1, 2)]
+    for number, folder in enumerate(parts, start=1):
+        write_part(tmp_path / "notes", folder, Part(number, 2), "csv")
+    assert merge_parts(parts, tmp_path / "whole").documents == 4
+    corpus = read_corpus(tmp_path / "notes")
+    rewrite_corpus(corpus, corpus.reader, tmp_path / "once")
+    assert bytes_of(tmp_path / "whole") == bytes_of(tmp_path / "once")
+
+
 def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

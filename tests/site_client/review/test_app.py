@@ -10,6 +10,7 @@ import pytest
 from site_client.local_http.gates import KEY_HEADER, BrowserGate
 from site_client.review.app import ReviewApp
 from site_client.review.project import Project
+from site_client.review.spans import Span
 from site_client.review.state import Edit
 from tests.site_client.local_http.asgi import PORT, Local
 from tests.site_client.review.projects import TEXT, doubt, found, notes, person, project
@@ -109,6 +110,30 @@ def test_a_note_comes_with_its_text_and_changes_step_by_step(page: Local, opened
     assert page.post("/api/notes/1/finish", json={"version": 4}).json()["finished"] is True
     assert page.post("/api/notes/1/reopen", json={"version": 5}).json()["finished"] is False
     assert page.get("/api/project").json()["finished"] == 0
+
+
+def test_a_note_is_shown_with_the_version_that_its_spans_have(
+    page: Local, opened: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipeline finds spans while the answer is written: who finishes what was shown has not seen them."""
+    written = Span.to_json
+
+    def found_meanwhile(span: Span) -> list[object]:
+        monkeypatch.setattr(Span, "to_json", written)
+        opened.find(0, [found(9, 14, 0.9)])
+        return written(span)
+
+    monkeypatch.setattr(Span, "to_json", found_meanwhile)
+    note = page.get("/api/notes/0").json()
+    assert opened.state(0).version == 1
+    assert (len(note["spans"]), note["version"], note["found"]) == (1, 0, False)
+    assert page.post("/api/notes/0/finish", json={"version": note["version"]}).status_code == 409
+
+
+def test_a_change_is_answered_as_it_was_made(opened: Project) -> None:
+    change = opened.finish(1, 1, True)
+    opened.edit(1, 2, Edit((), (person(19, 24),)))
+    assert (change.state.version, change.state.finished, change.state.can_undo) == (2, True, False)
 
 
 @pytest.mark.parametrize(

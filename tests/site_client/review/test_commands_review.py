@@ -9,18 +9,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from bench.workbench.reviewing.server import Reviewer, enter, served
+from command_line.notes_options import NotesOptions
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
+from site_client.commands.workbench.review import _begin, _source
 from site_client.review.project import Project
 from tests.loop import Loop, done, hospital, refused, values
+from tests.site_client.review.projects import SCHEME, project
 from tests.site_client.review.projects import notes as few_notes
-from tests.site_client.review.projects import project
 from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
 NOTES = list(tiny_notes(6, 55, "ward"))
@@ -199,6 +202,40 @@ def test_a_map_that_was_corrected_is_heeded(loop: Loop, tmp_path: Path) -> None:
         assert hospital("review", notes, *given, *at, "--export", out, "--everything").exit_code == 0
         (exported,) = read_corpus(out)
         assert [span.category for span in exported.annotations] == [category, "PATIENT"]
+
+
+def test_what_was_set_aside_is_taken_in_once_its_encoding_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shared.labels.load_scheme_file", lambda folder: SCHEME)
+    workspace: Any = SimpleNamespace(root=tmp_path, release=lambda: SimpleNamespace(folder=tmp_path))
+    notes, aside = tmp_path / "notes", tmp_path / "aside"
+    notes.mkdir()
+    (notes / "a.txt").write_bytes("Señora Núñez".encode("latin-1"))
+    (notes / "b.txt").write_text("Mr Smith")
+
+    def begun(**options: Any) -> list[str]:
+        opened = _begin(workspace, notes, None, NotesOptions(quarantine=aside, **options), as_json=True)
+        try:
+            return sorted(opened.identifiers)
+        finally:
+            opened.close()
+            said.append(capsys.readouterr().err)
+
+    said: list[str] = []
+    assert begun() == ["b"]
+    assert begun(encoding="windows-1252") == ["a", "b"]
+    assert "no UTF-8" in said[-1]
+    # They are known now, however the review is opened; nothing is read again.
+    assert begun(encoding="windows-1252") == begun() == ["a", "b"]
+    assert said[-2:] == ["", ""]
+
+
+@pytest.mark.parametrize("option", [{"format": "txt"}, {"text_column": "a note"}])
+def test_notes_that_are_read_otherwise_are_read_anew(option: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Mr Smith")
+    plain, other = _source(tmp_path, NotesOptions()), _source(tmp_path, NotesOptions(**option))  # type: ignore[arg-type]
+    assert set(plain.split()) < set(other.split())
 
 
 def test_a_note_that_nobody_labelled_is_reviewed_beside_labels_of_the_house(loop: Loop, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Doccano's export of sequence labels: {"id", "text", "label": [[start, end, "LABEL"]]}.
 
 The list may also be called "labels", and newer exports give "entities" as objects with start_offset and end_offset.
-None quotes the text that it covers, so a wrong offset shows only where it leaves the text.
+None quotes the text that it covers, so a wrong offset shows only where it leaves the text, or where another counting has words and this one
+parts of words. We write objects, with that text, for notes in which tools count differently.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections import Counter
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.formats.records.jsonl import build, refuse_other_spans, spans_of, tag_of
-from shared.corpus.parsing.alignment import Tag
+from shared.corpus.parsing.alignment import Tag, is_counted_alike
 from shared.corpus.parsing.decoding import offset, text_value
-from shared.document import AnnotatedText, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import FormatError
 
 LABEL_KEYS = ("label", "labels", "entities")
@@ -45,11 +46,15 @@ class Doccano(JsonRecords):
 
     def to_record(self, document: Document) -> Record:
         """A document as a record; see JsonRecords."""
-        return {
-            "id": document.identifier,
-            "text": document.text,
-            "label": [[span.start, span.end, span.category] for span in document.annotations],
-        }
+        known = {"id": document.identifier, "text": document.text}
+        if is_counted_alike(document.text):
+            return {**known, "label": [[span.start, span.end, span.category] for span in document.annotations]}
+        return {**known, "entities": [_entity(document, span) for span in document.annotations]}
+
+
+def _entity(document: Document, span: Annotation) -> Record:
+    places = {"start_offset": span.start, "end_offset": span.end}
+    return {**places, "label": span.category, "text": document.covered_text(span)}
 
 
 def _tag(item: object, document: str, index: int) -> Tag:

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
-from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, mismatch
+from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, is_counted_alike, mismatch
 from shared.corpus.parsing.decoding import kind_of, offset, text_value
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
@@ -59,7 +59,7 @@ class PlainJsonl(JsonRecords):
         return {
             "id": document.identifier,
             self.text_column: document.text,
-            "annotations": [_item(span) for span in document.annotations],
+            "annotations": [_item(document, span) for span in document.annotations],
         }
 
 
@@ -128,6 +128,8 @@ def _tag(item: object, document: str, index: int) -> Tag:
     return tag_of(item, "start", "end", "category", "text", document, index)
 
 
-def _item(span: Annotation) -> Record:
+def _item(document: Document, span: Annotation) -> Record:
     item: Record = {"start": span.start, "end": span.end, "category": span.category}
-    return item | {key: value for key, value in (("id", span.identifier), ("comment", span.comment)) if value}
+    quoted = "" if is_counted_alike(document.text) else document.covered_text(span)
+    known = (("id", span.identifier), ("comment", span.comment), ("text", quoted))
+    return item | {key: value for key, value in known if value}
