@@ -234,8 +234,10 @@ def test_a_list_that_is_no_list_of_places_is_refused(text: str, said: str, tmp_p
         read_places(tmp_path / "places.csv")
 
 
-def test_a_list_of_a_hospital_is_read(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text("name,latitude,longitude,radon\nAlba,40,1,3\nBeta,41,2,5\n")
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_list_of_a_hospital_is_read(mark: str, tmp_path: Path) -> None:
+    """Excel puts a mark of the order of bytes ahead of what it writes as UTF-8."""
+    (tmp_path / "p.csv").write_text(f"{mark}name,latitude,longitude,radon\nAlba,40,1,3\nBeta,41,2,5\n")
     places = read_places(tmp_path / "p.csv")
     assert [place.name for place in places] == ["Alba", "Beta"]
     assert places[1].features == {"radon": 5.0}
