@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from bench.generalise import adaptation
+from bench.generalise import adaptation, meddocan
 from bench.results import Entry, measure_parts
 from bench.taggers import khin2018, parts, pooling, transformer
 
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "lm": lambda: khin2018.measure_language(khin2018.REDUCED),
     "khin": lambda: khin2018.measure(khin2018.REDUCED),
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
+    "meddocan": lambda: meddocan.measure_side("raw notes", 0.965, "python -m bench.results_taggers meddocan"),
     "transformer": transformer.measure,
     "pooling": pooling.measure,
     "pooling-table": lambda: pooling.measure(train=False),

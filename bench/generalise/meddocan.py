@@ -40,38 +40,48 @@ def reported() -> list[Document]:
 
 def measure() -> list[Entry]:
     """Train what is not there yet; the entries of both models."""
+    return [entry for side, target in _TARGETS.items() for entry in measure_side(side, target, COMMAND)]
+
+
+def measure_side(side: str, target: float, command: str) -> list[Entry]:
+    """The entries of one model.
+
+    Args:
+        side: "raw notes" or "release".
+        target: least strict F1 that is asked.
+        command: that makes them again.
+    """
+    runs = [
+        load_or_measure(
+            f"generalise-meddocan-{side.replace(' ', '-')}-{STEPS}-{seed}",
+            lambda seed=seed: _counts(_pipeline(side, seed), reported()),  # type: ignore[misc]
+        )
+        for seed in SEEDS
+    ]
+    commits = ", ".join(sorted({str(one["commit"]) for one in runs}))
     entries = []
-    for side, target in _TARGETS.items():
-        runs = [
-            load_or_measure(
-                f"generalise-meddocan-{side.replace(' ', '-')}-{STEPS}-{seed}",
-                lambda side=side, seed=seed: _counts(_pipeline(side, seed), reported()),  # type: ignore[misc]
+    for name, key, figure in (
+        ("strict F1", "entities", f1),
+        ("token-binary F1", "tokens", f1),
+        ("entities hidden whole", "hidden", share),
+    ):
+        counts = [np.array(one[key], dtype=np.int64) for one in runs]
+        values = [figure(one) for one in counts]
+        entries.append(
+            Entry(
+                f"MEDDOCAN, {name}, {side}, {STEPS} steps",
+                round(float(np.mean(values)), 4),
+                target if key == "entities" else None,
+                ">=" if key == "entities" else "",
+                "of entities" if key == "hidden" else "F1",
+                interval(counts, figure),
+                len(SEEDS),
+                "meddocan/dev, notes of odd place",
+                command,
+                f"with the last word, best tags; {_NOTES[side]}; by seed {', '.join(f'{value:.4f}' for value in values)}",
+                commits,
             )
-            for seed in SEEDS
-        ]
-        commits = ", ".join(sorted({str(one["commit"]) for one in runs}))
-        for name, key, figure in (
-            ("strict F1", "entities", f1),
-            ("token-binary F1", "tokens", f1),
-            ("entities hidden whole", "hidden", share),
-        ):
-            counts = [np.array(one[key], dtype=np.int64) for one in runs]
-            values = [figure(one) for one in counts]
-            entries.append(
-                Entry(
-                    f"MEDDOCAN, {name}, {side}, {STEPS} steps",
-                    round(float(np.mean(values)), 4),
-                    target if key == "entities" else None,
-                    ">=" if key == "entities" else "",
-                    "of entities" if key == "hidden" else "F1",
-                    interval(counts, figure),
-                    len(SEEDS),
-                    "meddocan/dev, notes of odd place",
-                    COMMAND,
-                    f"with the last word, best tags; {_NOTES[side]}; by seed {', '.join(f'{value:.4f}' for value in values)}",
-                    commits,
-                )
-            )
+        )
     return entries
 
 
