@@ -13,7 +13,7 @@ function show(element, work) {
 
 async function ask() {
   try {
-    const answer = await fetch("/live", { credentials: "same-origin", redirect: "manual" });
+    const answer = await fetch(document.querySelector("[data-live]").dataset.live, { credentials: "same-origin", redirect: "manual" });
     // Nobody is signed in any more, here or at the proxy: a page that asks on by itself would change nothing.
     if (!answer.ok) return;
     const running = new Map((await answer.json()).map((work) => [work.id, work]));

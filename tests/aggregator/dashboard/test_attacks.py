@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from http.cookies import SimpleCookie
 from pathlib import Path
 
 import pytest
@@ -114,14 +116,58 @@ def test_a_session_that_an_attacker_has_set_is_not_the_one_that_begins(desk: Des
     assert victim.post("/sign-in", name="approver", password=PASSWORD).status_code == 303
     assert victim.cookies["dashboard"] != "fixed" * 9
     assert "Sign out" not in attacker.get("/").text
-    # And one that a browser had before is over once somebody signs in anew.
-    before = dict(victim.cookies)
-    victim.post("/sign-in", name="approver", password=PASSWORD)
-    attacker.cookies = before
-    assert "Sign out" not in attacker.get("/").text
     # Two of one name, as a neighbour on the same host can set: nobody knows which is ours.
     both = f"dashboard={victim.cookies['dashboard']}; dashboard=other"
-    assert "Sign out" not in attacker.get("/", cookie=both).text
+    assert "Sign out" in victim.get("/").text
+    assert "Sign out" not in victim.get("/", cookie=both).text
+
+
+def test_a_session_that_a_browser_had_is_over_once_somebody_signs_in_anew(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "world", proxies=("10.0.0.5",), address="https://dash.example.org")
+    victim, attacker = desk.browser("10.0.0.5"), desk.browser("10.0.0.5")
+    victim.post("/sign-in", name="approver", password=PASSWORD)
+    attacker.cookies = dict(victim.cookies)
+    assert "Sign out" in attacker.get("/").text
+    victim.post("/sign-in", name="approver", password=PASSWORD)
+    assert "Sign out" not in attacker.get("/").text
+
+
+def test_attack_another_port_of_the_same_host_gets_half_a_session_at_most(desk: Desk) -> None:
+    """Cookies know no ports: whoever runs a server on the same machine gets those of every browser that comes by."""
+    victim, thief = desk.browser(), desk.browser()
+    answer = victim.post("/sign-in", name="approver", password=PASSWORD)
+    (cookie,) = answer.headers.get_list("set-cookie")
+    kept_for = SimpleCookie(cookie)["dashboard"]["path"]
+    # A browser brings it to no address that somebody else could know, and tells nobody where it was.
+    assert kept_for == victim.room
+    assert len(kept_for) > 40
+    assert victim.get("/").headers["referrer-policy"] == "same-origin"
+    # Even with the cookie there is no page, no form and no news; nor with the address alone, or that of another session.
+    other = desk.signed_in("viewer")
+    for room, cookies in (
+        ("", victim.cookies),
+        (other.room, victim.cookies),
+        (victim.room, {}),
+        (victim.room, other.cookies),
+    ):
+        thief.room, given = room, {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+        assert "Sign out" not in thief.get("/", **given).text
+        assert thief.get("/live", **given).status_code == 403
+        form = {"csrf": victim.csrf(), "action": "share-withdraw", "share": "2", "reason": "stolen"}
+        assert thief.post("/ask", given, **form).status_code == 403
+    assert desk.state(2) == ShareState.ACCEPTED
+    assert "Sign out" in victim.get("/").text
+
+
+def test_every_address_of_a_page_in_clear_is_of_its_session(desk: Desk) -> None:
+    browser = desk.signed_in("approver")
+    cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    room, browser.room = browser.room, ""
+    for place in PAGES:
+        text = browser.get(room + filled(place.path), cookie=cookie).text
+        places = set(re.findall(r'(?:href|action|data-live)="(/[^"]*)"', text))
+        assert {one for one in places if not one.startswith((f"{room}/", "/files/"))} == set()
+    assert f'action="{room}/ask"' in browser.get(f"{room}/log", cookie=cookie).text
 
 
 def test_a_session_ends_by_itself_and_when_its_owner_says_so(desk: Desk) -> None:

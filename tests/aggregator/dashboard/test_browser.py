@@ -90,9 +90,9 @@ def test_every_page_is_for_everybody(browser: Browser, tmp_path: Path, scheme: s
         page = context.new_page()
         page.goto(origin)
         wrong = problems(page, "sign-in")
-        sign_in(page, "approver", PASSWORD)
+        room = sign_in(page, "approver", PASSWORD)
         for path in PATHS:
-            page.goto(origin + path)
+            page.goto(room + path)
             page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
             wrong += problems(page, path)
         assert wrong == []
