@@ -205,7 +205,7 @@ class Dashboard:
         pending = self._sessions.show(visitor.session, action.name, values | dict(foretold.bound))
         back = _own_path(form.get("back", "/"))
         csrf, base = visitor.session.csrf, self._base(visitor.session)
-        return self._pages.confirm(visitor.account, foretold, csrf=csrf, pending=pending, back=back, base=base)
+        return self._pages.confirm(visitor.account, foretold=foretold, csrf=csrf, pending=pending, back=back, base=base)
 
     def _confirm(self, request: Request, form: Mapping[str, str]) -> Response:
         visitor = self._owner(request, form)

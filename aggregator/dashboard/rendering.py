@@ -9,7 +9,6 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from aggregator.dashboard.access.accounts import Account
-from aggregator.dashboard.actions.action import Foretold
 from aggregator.dashboard.blocks import Cell, Page
 from aggregator.dashboard.pages.registry import PAGES
 
@@ -54,15 +53,14 @@ class Pages:
         """
         return self._answer("page.html", 200, page=page, name=account.name, role=account.role, **given)
 
-    def confirm(self, account: Account, foretold: Foretold, **given: str) -> HTMLResponse:
+    def confirm(self, account: Account, **given: object) -> HTMLResponse:
         """The page that says what will happen.
 
         Args:
             account: who has asked.
-            foretold: what will happen.
-            given: `csrf` and `base` as for `page`; `pending`, by which it is confirmed; `back`, where a person goes who does not.
+            given: `foretold`, what will happen; `csrf` and `base` as for `page`; `pending`, by which it is confirmed; `back`, where a person goes who does not.
         """
-        return self._answer("confirm.html", 200, foretold=foretold, name=account.name, role=account.role, **given)
+        return self._answer("confirm.html", 200, name=account.name, role=account.role, **given)
 
     def sign_in(self, following: str, problem: str = "", status: int = 200) -> HTMLResponse:
         """The page on which a person signs in."""

@@ -6,12 +6,14 @@ from abc import abstractmethod
 from dataclasses import asdict, fields
 
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
+from aggregator.dashboard.jobs.cut import after_end
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.errors import RequestError
 from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import DIGITS, head_digest
 from aggregator.publishing.judging import Shown, look_at
 from aggregator.publishing.outlook import HeadOutlook, foresee
+from aggregator.publishing.preparing import stated_last, stated_licence
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
@@ -128,7 +130,9 @@ class PublishRepresenter(_Publish):
         audit, names = workspace.root / "audit", workspace.repository().release_names()
         shown = look_at(representer_digest(workspace), audit, None, names)
         lines = _audit_lines(load_passed_audit(audit, shown.representer))
-        return Foretold("Publish the representer?", (*lines, *_signed(asked)), grave=True, bound=asdict(shown))
+        return Foretold(
+            "Publish the representer?", (*lines, *_stated(asked), *_signed(asked)), grave=True, bound=asdict(shown)
+        )
 
 
 class ReleasePipeline(_Publish):
@@ -155,6 +159,7 @@ class ReleasePipeline(_Publish):
             *_audit_lines(seen.audit),
             f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
             *_head_lines(seen.head, asked.actor, accepted="accept_drop" in values),
+            *_stated(asked),
             *_signed(asked),
         ]
         return Foretold("Release the pipeline?", tuple(lines), grave=True, bound={"head": head, **asdict(shown)})
@@ -168,11 +173,8 @@ class StopWork(Action):
     def foretell(self, asked: Asked) -> Foretold:
         """See `Action`."""
         job = _running(asked)
-        return Foretold(
-            f"End {job.kind}?",
-            (f"{job.by} has begun it. It ends as by Ctrl+C: nothing half-written stays.",),
-            grave=True,
-        )
+        begun = f"{job.by} has begun it. It ends as by Ctrl+C: nothing half-written stays."
+        return Foretold(f"End {job.kind}?", (begun, *after_end(job.kind)), grave=True)
 
     def carry_out(self, asked: Asked) -> Happened:
         """End it."""
@@ -211,6 +213,14 @@ def _head_lines(head: HeadOutlook, actor: str, *, accepted: bool) -> list[str]:
     elif head.lower:
         lines.append("It passes all the same, after a withdrawal: the model card and the log say so.")
     return lines
+
+
+def _stated(asked: Asked) -> tuple[str, ...]:
+    """What it says beside what was trained: the same as the release before, which nobody is asked again for."""
+    stated = stated_last(asked.workspace)
+    licence = stated_licence(stated.licence).strip().partition("\n")[0].lstrip("# ")
+    lines = (f"Its licence, as of the release before, if there is one: {licence}.",)
+    return lines if stated.embeddings_url is None else (*lines, f"Its word vectors lie at {stated.embeddings_url}.")
 
 
 def _signed(asked: Asked) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Runs long works as processes of their own, so that pages answer meanwhile; tells how far they are, and ends them.
 
-A job ends with the dashboard that began it: a training that was cut goes on with `--resume`, as one at a terminal. Job and dashboard talk in
+A job ends with the dashboard that began it; a training that was cut goes on with `--resume`, as one at a terminal. Job and dashboard talk in
 lines of JSON over pipes.
 """
 
@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aggregator.dashboard.jobs.cut import tell_cut
 from aggregator.dashboard.jobs.job import KEPT, Job, JobKind, JobState, load_jobs
 from aggregator.errors import AggregatorError
 from aggregator.registry.times import now
@@ -48,9 +49,8 @@ class Jobs:
             self._folder.mkdir(mode=0o700, exist_ok=True)
         for job in load_jobs(self._folder)[-KEPT:]:
             if job.state is JobState.RUNNING:
-                # Whoever ran it is gone; a release may be out all the same.
-                said = ("the dashboard ended before it had written down what became of it",)
-                job = replace(job, state=JobState.CUT, lines=said, ended_at=now(), left_s=None)
+                said = tell_cut(job, root, "the dashboard ended before it had written down what became of it")
+                job = replace(job, state=JobState.CUT, lines=(said,), ended_at=now(), left_s=None)
                 job.save(self._folder)
             self._jobs[job.id] = job
 
@@ -169,7 +169,8 @@ class Jobs:
         elif "failed" in ended:
             state, lines = JobState.FAILED, (str(ended["failed"]),)
         else:
-            state, lines = JobState.CUT, ("it was ended before it was done; a training goes on with --resume",)
+            told = tell_cut(self._jobs[name], self._root, "it ended before it had said what became of it")
+            state, lines = JobState.CUT, (told,)
         with self._lock:
             # Together: whoever sees the job ended may begin another, and reads all that it said.
             self._processes.pop(name, None)
