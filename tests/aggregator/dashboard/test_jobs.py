@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -122,3 +123,45 @@ def test_an_end_that_could_not_be_written_down_is_told_as_that(desk: Desk, monke
         JobState.CUT,
         ("the dashboard ended before it had written down what became of it",),
     )
+
+
+WRITTEN = {"kind": "publish", "by": "anna (dashboard)", "values": {"newest": ""}, "begun_at": "2026-11-24T10:00:00Z"}
+REST = {
+    "id": "0" * 16,
+    "state": "done",
+    "ended_at": "",
+    "phase": "",
+    "share": 0,
+    "left_s": None,
+    "lines": [],
+    "result": {},
+}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xfe",
+        b"",
+        b"[" * 100_000,
+        b"[]",
+        json.dumps(WRITTEN | REST | {"begun_at": 5}).encode(),
+        json.dumps(WRITTEN | REST | {"lines": [None]}).encode(),
+        json.dumps(WRITTEN | REST | {"share": "half"}).encode(),
+        None,
+    ],
+)
+def test_what_is_no_job_is_passed_over(tmp_path: Path, data: bytes | None) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    (folder / f"{'1' * 16}.json").write_text(json.dumps(WRITTEN | REST | {"id": "1" * 16}))
+    other = folder / f"{'0' * 16}.json"
+    other.mkdir() if data is None else other.write_bytes(data)
+    assert [job.id for job in Jobs(tmp_path).all()] == ["1" * 16]
+
+
+def test_a_full_disk_keeps_no_dashboard_from_starting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Jobs(tmp_path)
+    Job("ab" * 8, JobKind.VERIFY, "anna (dashboard)", {}, "2026-11-24T10:00:00Z").save(tmp_path / "jobs")
+    monkeypatch.setattr(Job, "save", full)
+    assert [job.state for job in Jobs(tmp_path).all()] == [JobState.CUT]
