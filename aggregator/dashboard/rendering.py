@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 from aggregator.dashboard.access.accounts import Account
 from aggregator.dashboard.blocks import Cell, Page
 from aggregator.dashboard.pages.registry import PAGES
+from foundation.printable import escape_unprintable
 
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
@@ -30,7 +31,12 @@ class Pages:
     def __init__(self, provider: str) -> None:
         sources = {name: data.decode() for name, data in _files("templates").items() if name.endswith(".html")}
         self._environment = Environment(
-            loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=DictLoader(sources),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=_readable,
         )
         self._environment.globals.update(
             provider=provider, menu=[(place.path, place.name) for place in PAGES if place.name]
@@ -76,6 +82,16 @@ class Pages:
 
     def _answer(self, template: str, status: int, **given: object) -> HTMLResponse:
         return HTMLResponse(self._environment.get_template(template).render(**given), status)
+
+
+def _readable(value: object) -> object:
+    """A text without what turns a line round or can't be seen: what somebody reads before they confirm it must stand as it is.
+
+    Ends of lines stay; what was made here is left as it is.
+    """
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "\n".join(map(escape_unprintable, value.split("\n")))
 
 
 def _cell(value: Cell | str) -> Cell:

@@ -173,7 +173,15 @@ def enrol_request(
     return request
 
 
-def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = None, *, actor: str = OPERATOR) -> None:
+def revoke(
+    workspace: Workspace,
+    name: str,
+    reason: str,
+    key_id: str | None = None,
+    *,
+    actor: str = OPERATOR,
+    first: bool = False,
+) -> None:
     """Take nothing from a site any more, or nothing that one of its keys signed; shares accepted before stay.
 
     With a site go its keys, with a key those that it has vouched for: who has stolen a key can rotate it.
@@ -184,6 +192,7 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         reason: kept with the site and in the log.
         key_id: of the one key; None for the site.
         actor: who revokes it.
+        first: whether it is an error that the site is revoked already, for who is told that the log has this name and reason.
 
     Raises:
         RegistryError: no such site or key.
@@ -192,6 +201,8 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         row = session.get(SiteRow, name)
         if row is None:
             raise RegistryError(f"{name}: expected an enrolled site; see `aggregator site list`")
+        if first and row.state == SiteState.REVOKED:
+            raise RegistryError(f"{name}: expected a site that is not revoked, it is: {row.revoked_reason}")
         keys = list(session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == name)))
         if key_id is None:
             # Its keys too: a site that comes back brings another.

@@ -99,12 +99,7 @@ class _Publish(_Begin):
 
     def carry_out(self, asked: Asked) -> Happened:
         """Begin it, if all is still as it was shown; the work looks once more, at the copy that it signs."""
-        bound = self.foretell(asked).bound
-        if any(asked.values.get(name) != value for name, value in bound.items()):
-            raise RequestError(
-                "expected what you were shown, found another representer, audit, head or release since; ask for it again",
-                status=409,
-            )
+        self.require_as_shown(asked, "representer, audit, head or release")
         return super().carry_out(asked)
 
     def values(self, asked: Asked) -> dict[str, str]:

@@ -19,7 +19,7 @@ from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.enrolled import shares as enrolled_shares
 from aggregator.enrolled.alarms import raise_alarm
-from aggregator.enrolled.sites import list_sites
+from aggregator.enrolled.sites import enrol_request, list_sites, revoke
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
@@ -193,6 +193,33 @@ def test_a_hospital_is_taken_in_only_with_the_fingerprint_that_it_reads_out(desk
     assert browser.confirm(asked).status_code == 303
     assert [one.name for one in list_sites(desk.workspace)] == ["north", "south", "west"]
     assert desk.events()[-1] == ("approver (dashboard)", "site-enrolled")
+
+
+def test_a_hospital_is_revoked_once_and_for_the_reason_that_the_log_has(desk: Desk) -> None:
+    one, other = desk.signed_in("approver"), desk.signed_in("approver")
+    asked = other.ask("site-revoke", site="south", reason="mine")
+    assert one.confirm(one.ask("site-revoke", site="south", reason="left")).status_code == 303
+    answer = other.confirm(asked)
+    assert answer.status_code == 409
+    assert "it is: left" in shown(answer)
+    assert other.ask("site-revoke", site="south", reason="again").status_code == 409
+    assert [one.revoked for one in list_sites(desk.workspace)] == [None, "left"]
+    assert [action for _, action in desk.events()].count("site-revoked") == 1
+
+
+def test_a_hospital_that_came_back_meanwhile_is_not_the_one_that_was_to_be_revoked(desk: Desk, tmp_path: Path) -> None:
+    browser = desk.signed_in("approver")
+    asked = browser.ask("site-revoke", site="south", reason="its key was stolen")
+    revoke(desk.workspace, "south", "its key was stolen")
+    day, path = datetime.datetime.now(datetime.UTC).date(), tmp_path / "south.json"
+    request = write_request(
+        path, PrivateKey.generate(), site="south", contact="", created=day, valid_until=day + datetime.timedelta(9)
+    )
+    enrol_request(desk.workspace, path.read_bytes(), request.fingerprint)
+    answer = browser.confirm(asked)
+    assert answer.status_code == 409
+    assert "another key of the hospital" in shown(answer)
+    assert [one.revoked for one in list_sites(desk.workspace)] == [None, None]
 
 
 def test_an_alarm_is_acknowledged(desk: Desk) -> None:

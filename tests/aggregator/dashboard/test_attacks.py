@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
 import re
@@ -14,8 +15,10 @@ from aggregator.dashboard.access import accounts
 from aggregator.dashboard.actions.registry import ACTIONS
 from aggregator.dashboard.options import DashboardOptions, parse_place
 from aggregator.dashboard.pages.registry import PAGES
+from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import enrol_request
-from aggregator.registry.states import AccountRole, ShareState
+from aggregator.registry.states import AccountRole, AlarmKind, ShareState
+from aggregator.registry.tables import SiteRow
 from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
@@ -305,8 +308,6 @@ HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>alert(1)</scri
 def test_what_a_site_writes_is_never_markup(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "world")
     key, path = PrivateKey.generate(), tmp_path / "west.json"
-    import datetime
-
     day = datetime.datetime.now(datetime.UTC).date()
     request = write_request(
         path, key, site="west", contact=HOSTILE, created=day, valid_until=day + datetime.timedelta(9)
@@ -325,6 +326,31 @@ def test_what_a_site_writes_is_never_markup(tmp_path: Path) -> None:
         assert "<img src=x" not in said
         assert "<script>" not in said
     assert HOSTILE in shown(browser.get("/sites/west")) or "&lt;img" in browser.get("/sites/west").text
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\x9b"])
+def test_what_a_site_writes_turns_no_line_round_that_is_confirmed(tmp_path: Path, mark: str) -> None:
+    """Marks of direction would show the person who confirms other words than the hospital has written."""
+    desk, day, path = Desk(tmp_path / "world"), datetime.datetime.now(datetime.UTC).date(), tmp_path / "west.json"
+    with desk.workspace.registry().transaction() as session:
+        session.get_one(SiteRow, "south").contact = f"ward{mark} 9102-10-10 litnu stnuoc"
+        raise_alarm(session, "north", AlarmKind.INFLUENCE, f"recall{mark} of DATE")
+    browser = desk.signed_in("approver")
+    pages = [browser.get("/sites/south"), browser.get("/influence"), browser.ask("alarm-acknowledge", alarm="1")]
+    if ord(mark) > 0x2000:
+        request = write_request(
+            path,
+            PrivateKey.generate(),
+            site="west",
+            contact=f"ward{mark} 9",
+            created=day,
+            valid_until=day + datetime.timedelta(9),
+        )
+        pages.append(browser.ask("site-enrol", request=path.read_text(), fingerprint=request.fingerprint))
+    for page in pages:
+        assert page.status_code == 200
+        assert mark not in page.text
+        assert f"\\u{ord(mark):04x}" in page.text
 
 
 def test_pages_and_logs_hold_no_secret(
