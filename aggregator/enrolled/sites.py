@@ -144,23 +144,10 @@ def enrol_request(
         ProtocolError: the request is damaged or not signed by its own key.
     """
     request = parse_request(data, place)
-    if fingerprint not in (request.fingerprint, request.spoken):
-        raise RegistryError(
-            # Not telling the right one: whoever copied it from here would have compared nothing.
-            f"{request.site}: expected the fingerprint of the key in the request, got another; "
-            "ask the site over a channel that you trust, and do not enrol it before both agree"
-        )
-    if request.site in RESERVED:
-        raise RegistryError(
-            f"{request.site}: expected the name of a hospital, got one that the log has for the provider itself; let the site choose another"
-        )
     day = today()
     with workspace.registry().transaction() as session:
+        _require_new(session, request, fingerprint, day)
         row = session.get(SiteRow, request.site)
-        if row is not None and request.site in keys_in(session, day, request.site):
-            raise RegistryError(
-                f"{request.site}: there is a site of that name already; choose another name or revoke it"
-            )
         if row is None:
             row = SiteRow(name=request.site)
             session.add(row)
@@ -171,6 +158,43 @@ def enrol_request(
         until = request.valid_until.isoformat()
         record_event(session, "site-enrolled", request.site, actor=actor, key=request.fingerprint, until=until)
     return request
+
+
+def look_at_request(workspace: Workspace, data: bytes, fingerprint: str) -> SiteRequest:
+    """What `enrol_request` would take in; raises as it does, and changes nothing."""
+    request = parse_request(data)
+    with workspace.registry().reading() as session:
+        _require_new(session, request, fingerprint, today())
+    return request
+
+
+def _require_new(session: Session, request: SiteRequest, fingerprint: str, day: datetime.date) -> None:
+    if fingerprint not in (request.fingerprint, request.spoken):
+        raise RegistryError(
+            # Not telling the right one: whoever copied it from here would have compared nothing.
+            f"{request.site}: expected the fingerprint of the key in the request, got another; "
+            "ask the site over a channel that you trust, and do not enrol it before both agree"
+        )
+    if request.site in RESERVED:
+        raise RegistryError(
+            f"{request.site}: expected the name of a hospital, got one that the log has for the provider itself; let the site choose another"
+        )
+    if request.site in keys_in(session, day, request.site):
+        raise RegistryError(f"{request.site}: there is a site of that name already; choose another name or revoke it")
+    _require_new_key(session, request.site, request.public_key, (day, request.valid_until))
+
+
+def _require_new_key(session: Session, site: str, key: PublicKey, days: tuple[datetime.date, datetime.date]) -> None:
+    if session.get(SiteKeyRow, key.key_id) is not None:
+        raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
+    if days[1] < days[0]:
+        raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
+    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
+    if (days[1] - days[0]).days > MAX_VALID_DAYS:
+        raise RegistryError(
+            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
+            "check its clock and make another"
+        )
 
 
 def revoke(
@@ -279,16 +303,7 @@ def add_key(
     Raises:
         RegistryError: it was there before, or its last day is over.
     """
-    if session.get(SiteKeyRow, key.key_id) is not None:
-        raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
-    if days[1] < days[0]:
-        raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
-    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
-    if (days[1] - days[0]).days > MAX_VALID_DAYS:
-        raise RegistryError(
-            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
-            "check its clock and make another"
-        )
+    _require_new_key(session, site, key, days)
     row = SiteKeyRow(
         key_id=key.key_id,
         site=site,

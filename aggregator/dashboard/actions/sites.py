@@ -7,7 +7,7 @@ from aggregator.enrolled import alarms, sites
 from aggregator.errors import RegistryError, RequestError
 from aggregator.registry.states import AccountRole, KeyState
 from protocols.fields import SITE, check_text
-from protocols.keys.enrolment import MAX_REQUEST_BYTES, parse_request
+from protocols.keys.enrolment import MAX_REQUEST_BYTES
 
 
 class EnrolSite(Action):
@@ -17,13 +17,7 @@ class EnrolSite(Action):
 
     def foretell(self, asked: Asked) -> Foretold:
         """Who it is; never the fingerprint: whoever copied it from here would have compared nothing."""
-        request = parse_request(_request(asked))
-        typed = _fingerprint(asked)
-        if typed not in (request.fingerprint, request.spoken):
-            raise RegistryError(
-                f"{request.site}: expected the fingerprint of the key in the request, got another; ask the site over a channel that you "
-                "trust, and do not enrol it before both agree"
-            )
+        request = sites.look_at_request(asked.workspace, _request(asked), _fingerprint(asked))
         known = {one.name for one in sites.list_sites(asked.workspace)}
         again = (
             "It was here before, and comes back with another key."

@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
 from aggregator.dashboard.jobs.cut import after_end
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
+from aggregator.enrolled.unfinished_trainings import read_inputs, unfinished_folder
 from aggregator.errors import RequestError
 from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import DIGITS, head_digest
@@ -77,6 +78,9 @@ class TrainHead(_Begin):
     def foretell(self, asked: Asked) -> Foretold:
         """See `Action`."""
         values = self.values(asked)
+        require(asked.workspace.representer, "aggregator train-repr")
+        if "resume" in values:
+            _require_cut(asked, values["epochs"])
         begun = (
             "The training that was cut goes on."
             if "resume" in values
@@ -89,6 +93,20 @@ class TrainHead(_Begin):
                 begun,
                 "The head in the workspace is replaced when it has ended. No release changes by it.",
             ),
+        )
+
+
+def _require_cut(asked: Asked, epochs: str) -> None:
+    """Raises RequestError where no training was cut that could go on so; whether its shares still count the work itself asks."""
+    cut = read_inputs(unfinished_folder(asked.workspace) / "train-head")
+    if cut is None:
+        raise RequestError(
+            "expected a training that was cut, found none to go on with; go back and take the tick away", status=409
+        )
+    if str(cut.get("epochs")) != epochs:
+        raise RequestError(
+            f"expected the {cut.get('epochs')} passes of the training that was cut, got {epochs}; go back and correct it",
+            status=409,
         )
 
 

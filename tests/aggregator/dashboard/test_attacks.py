@@ -6,6 +6,7 @@ import datetime
 import json
 import logging
 import re
+import time
 from http.cookies import SimpleCookie
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from aggregator.dashboard.options import DashboardOptions, parse_place
 from aggregator.dashboard.pages.registry import PAGES
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import enrol_request
+from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
 from aggregator.registry.tables import SiteRow
 from protocols.keys.enrolment import write_request
@@ -243,6 +245,41 @@ def test_passwords_are_tried_a_few_times_only(desk: Desk) -> None:
     assert codes[-1] == 429
 
 
+def test_wrong_passwords_of_an_account_stand_in_the_log_and_on_the_overview(tmp_path: Path) -> None:
+    desk, typed = Desk(tmp_path / "world"), "a secret that belongs elsewhere"
+
+    def noted(least: int) -> list[str]:
+        """Written by a thread of its own, so that whoever tries sees nothing of it."""
+        for _ in range(500):
+            with desk.workspace.registry().reading() as session:
+                found = [one.details for one in audit_log.events(session) if one.action == "wrong-passwords"]
+            if len(found) >= least:
+                return found
+            time.sleep(0.02)
+        pytest.fail("nothing is noted")
+
+    def try_all(name: str, count: int) -> None:
+        for number in range(count):
+            desk.browser(f"203.0.113.{number}").post("/sign-in", name=name, password=typed)
+
+    browser = desk.signed_in("viewer")
+    try_all("approver", 4)
+    try_all("nobody", 9)
+    assert "wrong passwords" not in shown(browser.get("/"))
+    assert noted(0) == []
+    try_all("approver", 20)
+    assert noted(1) == ['{"account":"approver","tries":5}']
+    page = shown(browser.get("/"))
+    assert "5 or more wrong passwords were tried within an hour for the account approver" in page
+    # At most one event an hour, and of an hour with as many once more.
+    desk.clock.now += 3601
+    try_all("approver", 4)
+    assert len(noted(1)) == 1
+    try_all("approver", 1)
+    assert noted(2)[1] == '{"account":"approver","tries":5}'
+    assert typed not in "".join(noted(2))
+
+
 def test_many_addresses_get_no_farther_with_one_name(desk: Desk) -> None:
     codes = [
         desk.browser(f"203.0.113.{number}").post("/sign-in", name="operator", password="wrong").status_code
@@ -300,6 +337,48 @@ def test_passwords_cross_no_network_in_clear(place: str) -> None:
     with pytest.raises(ConfigurationError, match="https"):
         DashboardOptions("127.0.0.1", 1, address="http://dash.example.org")
     assert DashboardOptions(*parse_place("[::1]:8444")).origin(8444) == "http://[::1]:8444"
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("https://dash.example.org", "https://dash.example.org"),
+        ("https://Dash.Example.org/", "https://dash.example.org"),
+        ("https://dash.example.org:443", "https://dash.example.org"),
+        ("https://dash.example.org:8444", "https://dash.example.org:8444"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://müller.example", "https://xn--mller-kva.example"),
+        ("https://[2001:DB8:0::1]:443", "https://[2001:db8::1]"),
+    ],
+)
+def test_the_address_is_what_browsers_state(address: str, origin: str) -> None:
+    assert DashboardOptions("127.0.0.1", 1, address=address, proxies=("10.0.0.5",)).origin(1) == origin
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://dash.example.org?",
+        "https://dash.example.org#",
+        "https://dash.example.org\t",
+        "https://dash.exa\tmple.org",
+        "https://dash.example.org/ ",
+        "https://dash.example.org/path",
+        "https://anna@dash.example.org",
+        "https://@dash.example.org",
+        "https://straße.example",
+        "https://dash.example.org:0",
+        "https://dash.example.org:x",
+        "https://dash.example.org,evil.example",
+        "https://",
+        "https://[::1",
+        "ftp://dash.example.org",
+        "http://dash.example.org",
+    ],
+)
+def test_an_address_that_no_browser_would_state_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="--dashboard-address"):
+        DashboardOptions("127.0.0.1", 1, address=address, proxies=("10.0.0.5",))
 
 
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>alert(1)</script>"
