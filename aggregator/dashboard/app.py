@@ -136,8 +136,8 @@ class Dashboard:
         path = {name: str(value) for name, value in request.path_params.items()}
         at = datetime.datetime.now(datetime.UTC)
         page = place.make(Reading(self._workspace, self._jobs, visitor.account.role, query, path, at))
-        said, visitor.session.said = visitor.session.said, ""
         here, base = _own_path(_path(request)), self._base(visitor.session)
+        said = visitor.session.said.pop(_path(request), "")
         answer: Response = self._pages.page(
             page, visitor.account, path=here, csrf=visitor.session.csrf, said=said, base=base
         )
@@ -217,7 +217,8 @@ class Dashboard:
             )
         action = self._action(pending.action, visitor)
         happened = action.carry_out(self._asked(visitor, pending.values))
-        visitor.session.said = happened.text
+        # For the page that shows it, whatever other tabs load meanwhile.
+        visitor.session.said[happened.href] = happened.text
         return RedirectResponse(self._base(visitor.session) + happened.href, 303)
 
     def _action(self, name: str, visitor: Visitor) -> Action:

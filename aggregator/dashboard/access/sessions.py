@@ -51,7 +51,7 @@ class Session:
         began_s: when.
         seen_s: when it was used last.
         pending: by a secret of the page that shows it; each is confirmed once.
-        said: what the next page tells of what has just happened.
+        said: what has just happened, by the path of the page that tells of it.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Session:
     began_s: float
     seen_s: float
     pending: dict[str, Pending] = field(default_factory=dict)
-    said: str = ""
+    said: dict[str, str] = field(default_factory=dict)
 
     def owns_form(self, token: str) -> bool:
         """Whether a form is of this session's pages."""

@@ -19,7 +19,7 @@ from aggregator.registry import audit_log
 from aggregator.server.limits import TokenBuckets
 from aggregator.status.guessed import note_guessed
 from aggregator.workspace import Workspace
-from foundation.errors import DeidError
+from foundation.errors import DeidError, StorageError
 
 # Each hash takes 64 MiB: more at once would let strangers fill the memory.
 _AT_ONCE = 2
@@ -55,7 +55,7 @@ class SignIn:
             address: of whoever typed it.
 
         Raises:
-            RequestError: too many tries.
+            RequestError: too many tries, or no room to write it down.
         """
         known = name if len(name) <= _LONGEST_NAME else ""
         tries = ((self._together, f"{address} {known}"), (self._address, address), (self._name, known))
@@ -81,7 +81,11 @@ class SignIn:
         return found[0]
 
     def by_proxy(self, name: str) -> Account | None:
-        """The account that a trusted proxy vouches for; None where the provider has none of that name that comes so."""
+        """The account that a trusted proxy vouches for; None where the provider has none of that name that comes so.
+
+        Raises:
+            RequestError: no room to write it down.
+        """
         found = find_account(self._workspace, name)
         if found is None or not found[0].through_proxy:
             return None
@@ -106,5 +110,12 @@ class SignIn:
             note_guessed(self._workspace, account, tries)
 
     def _record(self, account: Account) -> None:
-        with self._workspace.registry().transaction() as session:
-            audit_log.append(session, account.actor, "signed-in", {"role": str(account.role)})
+        try:
+            with self._workspace.registry().transaction() as session:
+                audit_log.append(session, account.actor, "signed-in", {"role": str(account.role)})
+        except StorageError as error:
+            why = " ".join(str(error).split())
+            raise RequestError(
+                f"expected a sign-in that can be written down, got none: {why}; see `aggregator status` at a terminal",
+                status=503,
+            ) from error

@@ -59,6 +59,8 @@ def test_a_share_is_accepted_after_it_was_said_what_happens(desk: Desk) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/shares/1")
     assert desk.state(1) == ShareState.ACCEPTED
     assert desk.events()[-1] == ("operator (dashboard)", "share-accepted")
+    # Another tab that loads meanwhile tells nothing of it.
+    assert "Done" not in shown(browser.get("/sites"))
     assert "Done: share 1 of north is accepted" in shown(browser.get("/shares/1"))
     assert "Done" not in shown(browser.get("/shares/1"))
     # Once: the same page confirmed again finds nothing, and so does asking anew.

@@ -18,6 +18,7 @@ from aggregator.dashboard.options import DashboardOptions, parse_place
 from aggregator.dashboard.pages.registry import PAGES
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import enrol_request
+from aggregator.errors import DatabaseError
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
 from aggregator.registry.tables import SiteRow
@@ -292,6 +293,21 @@ def test_nobody_learns_who_has_an_account(desk: Desk) -> None:
     known = desk.browser("192.0.2.1").post("/sign-in", name="viewer", password="wrong")
     unknown = desk.browser("192.0.2.1").post("/sign-in", name="nobody", password="wrong")
     assert (known.status_code, known.text) == (unknown.status_code, unknown.text)
+
+
+def test_a_sign_in_that_can_not_be_written_down_says_where_to_look(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise DatabaseError(
+            "a database that can be written", received="a full disk", advice="free some space", place="registry"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audit_log, "append", full)
+        answer = desk.browser("192.0.2.9").post("/sign-in", name="viewer", password=PASSWORD)
+    assert answer.status_code == 503
+    assert "a full disk" in shown(answer)
+    assert "see `aggregator status` at a terminal" in shown(answer)
+    assert "set-cookie" not in answer.headers
 
 
 def test_a_key_of_a_hospital_signs_nobody_in(desk: Desk) -> None:

@@ -17,7 +17,7 @@ from tests.aggregator.dashboard.desk import PASSWORD, Desk
 from tests.expected import do_without
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 PATHS = [place.path.replace("{name}", "north").replace("{share}", "1") for place in PAGES if "{work}" not in place.path]
 
@@ -79,6 +79,39 @@ def test_a_share_is_decided_by_keys_alone_and_nothing_comes_from_elsewhere(brows
         assert desk.state(1) == ShareState.ACCEPTED
         assert all(one.startswith(origin) for one in asked)
         assert not said
+        page.close()
+
+
+WORK = """<!doctype html><section data-live="/live"><div data-work="1"><progress max="100" value="0"></progress>
+<span data-part="share"></span><span data-part="phase"></span><span data-part="left"></span></div></section>
+<script src="/files/dashboard.js"></script>"""
+
+
+def test_a_page_asks_on_after_an_error_and_stops_where_nobody_is_signed_in(browser: Browser, tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "world")
+    told = [{"id": "1", "share": 40, "phase": "reading", "left": "a minute"}]
+    codes = iter((409, 503, 200, 403))
+    asked: list[str] = []
+
+    def live(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=next(codes), json=told)
+
+    with serving(desk.workspace) as origin:
+        page = browser.new_page()
+        page.route("**/live", live)
+        page.route("**/shown", lambda route: route.fulfill(content_type="text/html", body=WORK))
+        page.clock.install()
+        page.goto(f"{origin}/shown")
+        for number in range(1, 5):
+            page.clock.run_for(2100)
+            for _ in range(50):
+                if len(asked) >= number:
+                    break
+                page.wait_for_timeout(20)
+        assert page.text_content("[data-part=share]") == "40"
+        page.clock.run_for(10_000)
+        assert len(asked) == 4
         page.close()
 
 
