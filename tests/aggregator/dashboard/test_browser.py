@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,6 +115,42 @@ def test_a_page_asks_on_after_an_error_and_stops_where_nobody_is_signed_in(brows
         page.clock.run_for(10_000)
         assert len(asked) == 4
         page.close()
+
+
+def test_attack_another_port_of_the_machine_is_sent_no_cookie(browser: Browser, tmp_path: Path) -> None:
+    """Cookies know no ports; only where pages of a session lie keeps theirs from other servers of the host."""
+    cookies: list[str | None] = []
+    referrers: list[str] = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            cookies.append(self.headers.get("cookie"))
+            referrers.append(self.headers.get("referer", ""))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    desk = Desk(tmp_path / "world")
+    with serving(desk.workspace) as origin, HTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        page.goto(origin)
+        sign_in(page, "approver", PASSWORD)
+        for path in ("/", "/shares", "/s/"):
+            # As by a link that somebody follows, and by the address bar.
+            page.evaluate("place => { location.href = place }", f"http://127.0.0.1:{other.server_port}{path}")
+            page.wait_for_url(f"**:{other.server_port}{path}")
+            page.go_back()
+            page.wait_for_selector("header nav")
+        page.goto(f"http://127.0.0.1:{other.server_port}/")
+        page.close()
+        other.shutdown()
+    assert len(cookies) >= 4
+    assert set(cookies) == {None}
+    # Nor the address where the cookie is kept: of its own pages it may know.
+    assert not any(one.startswith(origin) for one in referrers)
 
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1280, 900), ("dark", 320, 256)])
