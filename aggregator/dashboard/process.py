@@ -89,8 +89,10 @@ class _Watched(threading.Thread):
         said: dict[str, Any] = {}
         with self._process.stdout as lines:
             for line in lines:
-                said = json.loads(line)
-                if "address" in said:
+                # Of one that was killed the last line may be half of one.
+                with suppress(ValueError):
+                    said = json.loads(line)
+                if "address" in said and not self._answers:
                     self._answers = True
                     if self._renewal:
                         self._send()
