@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import click
 
 from aggregator.commands.options import existing_file, folder_option
 from aggregator.commands.releases import offline_option
-from command_line.commands import examples
+from command_line.commands import examples, warn
 
 
 @click.command(
@@ -110,10 +111,15 @@ def serve(
     )
     # Whoever starts the server is there now to give the passphrase, and not later.
     opened.unlock()
-    with beside(opened, shown) as (where, renew):
+    serving = threading.Event()
 
-        def ready(found: str) -> None:
-            click.echo(f"serving {found}")
-            click.echo(f"dashboard {where}")
+    def ready(found: str) -> None:
+        click.echo(f"serving {found}")
+        serving.set()
 
+    def tell(where: str) -> None:
+        serving.wait()
+        click.echo(f"dashboard {where}")
+
+    with beside(opened, shown, tell, warn) as renew:
         serve(opened, options, ready, renew)

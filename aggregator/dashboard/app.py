@@ -6,6 +6,8 @@ GET  /files/NAME               style and script
 GET  /sign-in, POST /sign-in, POST /sign-out
 POST /ask                      a form of an action: the page that says what will happen
 POST /confirm                  exactly what that page said happens, once
+
+Over plain HTTP all pages of a session lie under an address of its own: see `access.in_clear`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aggregator.dashboard.access.accounts import Account, find_account
+from aggregator.dashboard.access.in_clear import find_room, is_in_room, room_of
 from aggregator.dashboard.access.sessions import Session, Sessions
 from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.actions.action import Action, Asked
@@ -89,6 +92,8 @@ class Dashboard:
         self._secure = origin.startswith("https:")
         # With this prefix no other program of the host, and no page in clear, can set one for ours.
         self._cookie = "__Host-dashboard" if self._secure else "dashboard"
+        # A proxy that signs people in states the name at every request: there a cookie alone is worth nothing either.
+        self._in_rooms = not self._secure and options.user_header is None
 
     def guarded(self) -> ASGIApp:
         """The application, behind its guard."""
@@ -103,7 +108,13 @@ class Dashboard:
             Route("/confirm", self._posted(self._confirm), methods=["POST"]),
         ]
         router = Router(routes, redirect_slashes=False, default=self._nothing)
-        return Guard(router, self._origin, self._proxies, alone=not self._options.proxies, failed=self._failed)
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            if self._in_rooms and scope["type"] == "http":
+                find_room(scope)
+            await router(scope, receive, send)
+
+        return Guard(app, self._origin, self._proxies, alone=not self._options.proxies, failed=self._failed)
 
     def _made(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
@@ -125,9 +136,11 @@ class Dashboard:
         path = {name: str(value) for name, value in request.path_params.items()}
         at = datetime.datetime.now(datetime.UTC)
         page = place.make(Reading(self._workspace, self._jobs, visitor.account.role, query, path, at))
-        said, visitor.session.said = visitor.session.said, ""
-        account, here = visitor.account, _own_path(request.url.path)
-        answer: Response = self._pages.page(page, here, account.name, account.role, visitor.session.csrf, said)
+        here, base = _own_path(_path(request)), self._base(visitor.session)
+        said = visitor.session.said.pop(_path(request), "")
+        answer: Response = self._pages.page(
+            page, visitor.account, path=here, csrf=visitor.session.csrf, said=said, base=base
+        )
         return self._remembered(answer, visitor)
 
     def _live(self, request: Request) -> Response:
@@ -144,8 +157,8 @@ class Dashboard:
 
     def _show_sign_in(self, request: Request) -> Response:
         following = _own_path(request.query_params.get("next", "/"))
-        if self._known(request) is not None:
-            return RedirectResponse(following, 303)
+        if (visitor := self._known(request)) is not None:
+            return RedirectResponse(self._base(visitor.session) + following, 303)
         # Sent on from here, somebody who has just signed out would be signed in again.
         return self._pages.sign_in(following) if self._options.user_header is None else self._pages.at_proxy(following)
 
@@ -168,15 +181,20 @@ class Dashboard:
             return self._pages.sign_in(following, "No account has this name and this password.", 403)
         # Whatever the browser brought is over: somebody else may know it.
         self._sessions.end(self._brought(request))
-        answer = RedirectResponse(following, 303)
-        self._give(answer, self._sessions.begin(account))
+        secret = self._sessions.begin(account)
+        session = self._sessions.find(secret)
+        assert session is not None
+        answer = RedirectResponse(self._base(session) + following, 303)
+        self._give(answer, session, secret)
         return answer
 
     def _leave(self, request: Request, form: Mapping[str, str]) -> Response:
-        self._owner(request, form)
+        session = self._owner(request, form).session
         self._sessions.end(self._brought(request))
         answer = RedirectResponse("/sign-in", 303)
-        answer.delete_cookie(self._cookie, path="/", secure=self._secure, httponly=True, samesite="strict")
+        answer.delete_cookie(
+            self._cookie, path=self._base(session) or "/", secure=self._secure, httponly=True, samesite="strict"
+        )
         return answer
 
     def _ask(self, request: Request, form: Mapping[str, str]) -> Response:
@@ -186,14 +204,8 @@ class Dashboard:
         foretold = action.foretell(self._asked(visitor, values))
         pending = self._sessions.show(visitor.session, action.name, values | dict(foretold.bound))
         back = _own_path(form.get("back", "/"))
-        return self._pages.confirm(
-            visitor.account.name,
-            visitor.session.csrf,
-            foretold=foretold,
-            pending=pending,
-            back=back,
-            role=visitor.account.role,
-        )
+        csrf, base = visitor.session.csrf, self._base(visitor.session)
+        return self._pages.confirm(visitor.account, foretold=foretold, csrf=csrf, pending=pending, back=back, base=base)
 
     def _confirm(self, request: Request, form: Mapping[str, str]) -> Response:
         visitor = self._owner(request, form)
@@ -205,8 +217,9 @@ class Dashboard:
             )
         action = self._action(pending.action, visitor)
         happened = action.carry_out(self._asked(visitor, pending.values))
-        visitor.session.said = happened.text
-        return RedirectResponse(happened.href, 303)
+        # For the page that shows it, whatever other tabs load meanwhile.
+        visitor.session.said[happened.href] = happened.text
+        return RedirectResponse(self._base(visitor.session) + happened.href, 303)
 
     def _action(self, name: str, visitor: Visitor) -> Action:
         """An action that the visitor may take."""
@@ -236,6 +249,8 @@ class Dashboard:
         session = self._sessions.find(self._brought(request), used=used)
         vouched = self._vouched(request)
         if session is None or vouched not in (None, session.name):
+            return None
+        if self._in_rooms and not is_in_room(session, request.scope["root_path"]):
             return None
         found = find_account(self._workspace, session.name)
         if found is not None and found[0].stamp == session.stamp and found[0].through_proxy == (vouched is not None):
@@ -286,16 +301,21 @@ class Dashboard:
         except ValueError:
             return "nowhere"
 
-    def _give(self, answer: Response, secret: str) -> None:
-        answer.set_cookie(self._cookie, secret, path="/", secure=self._secure, httponly=True, samesite="strict")
+    def _base(self, session: Session) -> str:
+        """What stands ahead of every path of a session's pages; "" over HTTPS."""
+        return room_of(session) if self._in_rooms else ""
+
+    def _give(self, answer: Response, session: Session, secret: str) -> None:
+        path = self._base(session) or "/"
+        answer.set_cookie(self._cookie, secret, path=path, secure=self._secure, httponly=True, samesite="strict")
 
     def _remembered(self, answer: Response, visitor: Visitor) -> Response:
         if visitor.secret:
-            self._give(answer, visitor.secret)
+            self._give(answer, visitor.session, visitor.secret)
         return answer
 
     def _to_sign_in(self, request: Request) -> Response:
-        here = _own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+        here = _own_path(_path(request) + (f"?{request.url.query}" if request.url.query else ""))
         if self._options.user_header is not None:
             return self._pages.at_proxy(here)
         return RedirectResponse("/sign-in" if here == "/" else f"/sign-in?{urlencode({'next': here})}", 303)
@@ -303,13 +323,19 @@ class Dashboard:
     async def _nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
         raise RequestError(_NOT_HERE, status=404)
 
-    def _failed(self, error: Exception) -> ASGIApp:
+    def _failed(self, error: Exception, scope: Scope) -> ASGIApp:
         """What is told of an error: the text of one that nobody foresaw could hold anything."""
+        base = scope.get("root_path", "") if self._in_rooms else ""
         if isinstance(error, RequestError):
-            return self._pages.error(error.status, str(error))
+            return self._pages.error(error.status, str(error), base)
         if isinstance(error, DeidError):
-            return self._pages.error(503 if isinstance(error, StorageError) else 409, str(error))
-        return self._pages.error(500, f"a fault in the program ({type(error).__name__})")
+            return self._pages.error(503 if isinstance(error, StorageError) else 409, str(error), base)
+        return self._pages.error(500, f"a fault in the program ({type(error).__name__})", base)
+
+
+def _path(request: Request) -> str:
+    """The path without what is a session's own."""
+    return request.url.path.removeprefix(request.scope.get("root_path", ""))
 
 
 def _opened_here(request: Request) -> bool:

@@ -32,7 +32,7 @@ HEADERS: Mapping[str, str] = {
 }
 OWN_SITES = frozenset({"same-origin", "none"})
 """What a browser states in `sec-fetch-site` of our own pages, and of what a person types."""
-Failed = Callable[[Exception], ASGIApp]
+Failed = Callable[[Exception, Scope], ASGIApp]
 """Makes the answer to a request that was refused or went wrong."""
 
 
@@ -77,7 +77,7 @@ class Guard:
             if begun:
                 # Half an answer is none: the server closes the connection, and the browser sees that it is not whole.
                 return
-            await self._failed(error)(scope, receive, sent)
+            await self._failed(error, scope)(scope, receive, sent)
 
     def _check(self, scope: Scope) -> None:
         """Raises RequestError for what is not one of our pages' own."""

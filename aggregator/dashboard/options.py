@@ -11,6 +11,10 @@ from urllib.parse import urlsplit
 from aggregator.server.connections.addresses import Proxies
 from shared.errors import ConfigurationError
 
+_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+/?", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]{0,252}[a-z0-9.])?")
+# Python writes them as others, and browsers as themselves (UTS 46): who has such a name gives it as xn--….
+_OTHERWISE = frozenset("ßς\u200c\u200d")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
 # Headers that browsers and proxies set by themselves say nothing of who somebody is.
 _NOBODYS = frozenset(
@@ -63,7 +67,7 @@ class DashboardOptions:
                 "127.0.0.1, or name the proxy that speaks HTTPS in front by --dashboard-proxy"
             )
         if self.address is not None:
-            self._check_address(self.address)
+            object.__setattr__(self, "address", _origin_of(self.address))
         elif self.host in ("", "0.0.0.0", "::") or self.proxies:  # noqa: S104 - the question, not a binding
             raise ConfigurationError(
                 "--dashboard-address: expected the address that browsers use, since --dashboard names none; give it"
@@ -77,24 +81,41 @@ class DashboardOptions:
     def origin(self, port: int) -> str:
         """What browsers call the dashboard by, once it listens at a port."""
         if self.address is not None:
-            return self.address.rstrip("/").lower()
+            return self.address
         host = f"[{self.host}]" if ":" in self.host else self.host.lower()
         default = 443 if self.uses_tls else 80
         scheme = "https" if self.uses_tls else "http"
         return f"{scheme}://{host}" + ("" if port == default else f":{port}")
 
-    def _check_address(self, address: str) -> None:
-        try:
-            found = urlsplit(address)
-            in_clear = found.scheme == "http" and not _is_loopback(found.hostname or "")
-            if found.scheme not in ("http", "https") or not found.hostname or found.path.strip("/") or in_clear:
-                raise ValueError
-            if found.query or found.fragment or found.username or (found.port == 0):
-                raise ValueError
-        except ValueError:
-            raise ConfigurationError(
-                "--dashboard-address: expected an address like https://dashboard.example.org, without a path, got something else"
-            ) from None
+
+def _origin_of(address: str) -> str:
+    """What browsers send of an address as `Origin` and `Host`: without a port that is the usual one, and its host in ASCII."""
+    try:
+        # What `urlsplit` drops or takes for nothing would never come back from a browser.
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError
+        found = urlsplit(address)
+        host, port = _ascii(found.hostname or ""), found.port
+        if port == 0 or (found.scheme == "http" and not _is_loopback(host)):
+            raise ValueError
+    except ValueError:
+        raise ConfigurationError(
+            "--dashboard-address: expected an address like https://dashboard.example.org, without a path, got something else; correct it"
+        ) from None
+    usual = port is None or port == {"http": 80, "https": 443}[found.scheme]
+    return f"{found.scheme}://{f'[{host}]' if ':' in host else host}" + ("" if usual else f":{port}")
+
+
+def _ascii(host: str) -> str:
+    """The name of a host as browsers send it; raises ValueError for what is none."""
+    if ":" in host:
+        return ipaddress.IPv6Address(host).compressed
+    if _OTHERWISE.intersection(host):
+        raise ValueError
+    name = host if host.isascii() else host.encode("idna").decode()
+    if not _HOST.fullmatch(name):
+        raise ValueError
+    return name
 
 
 def parse_place(place: str) -> tuple[str, int]:

@@ -1,6 +1,6 @@
 """The dashboard as a process of its own beside the server for hospitals: neither waits for the other, nor falls with it.
 
-The server writes one line of JSON, with options and passphrase, and reads one, with the address or why there is none. The process ends
+The server writes one line of JSON, with options and passphrase, and a thread of it hears the answer: the address or why there is none. The process ends
 when the pipe to it is closed, however the server ended.
 """
 
@@ -13,78 +13,107 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregator.dashboard.options import DashboardOptions
-from aggregator.errors import AggregatorError
 from aggregator.workspace import Workspace, open_workspace
-from foundation.errors import DeidError, StorageError
+from foundation.errors import DeidError
 from protocols.keys.passphrase import Passphrase
-from shared.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import uvicorn
 
 _GRACE_S = 40
 _PATHS = ("certificate", "key")
-_ERRORS = {kind.exit_code: kind for kind in (AggregatorError, ConfigurationError)}
+_ON = "hospitals are served without it; see to that, and start the server again"
 
 
 @contextmanager
-def beside(workspace: Workspace, options: DashboardOptions) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The dashboard of a workspace while the block runs; gives its address, and what has it read its certificate anew.
+def beside(
+    workspace: Workspace, options: DashboardOptions, tell: Callable[[str], None], warn: Callable[[str], None]
+) -> Iterator[Callable[[], None]]:
+    """The dashboard of a workspace while the block runs, which does not wait for it; gives what has it read its certificate anew.
 
     Args:
         workspace: whose keys are unlocked.
         options: how it is served.
-
-    Raises:
-        AggregatorError, ConfigurationError, StorageError: it does not start, and why.
+        tell: takes its address once it answers.
+        warn: takes a line where it does not start, or ends by itself. Both are called by a thread.
     """
     command = [sys.executable, "-P", "-m", __name__, str(workspace.root)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    secret = workspace.passphrase.known
     try:
-        try:
-            process.stdin.write(
-                json.dumps({"options": asdict(options), "passphrase": secret.hex() if secret else None}, default=str)
-                + "\n"
-            )
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        warn(f"dashboard: expected it to start, the machine starts no further process ({type(error).__name__}); {_ON}")
+        yield lambda: None
+        return
+    watched = _Watched(process, tell, warn)
+    assert process.stdin is not None
+    secret = workspace.passphrase.known
+    asked = {"options": asdict(options), "passphrase": secret.hex() if secret else None}
+    try:
+        # One that is gone already is told of by whoever reads what it says.
+        with suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(asked, default=str) + "\n")
             process.stdin.flush()
-            said: dict[str, Any] = json.loads(process.stdout.readline())
-        except (OSError, ValueError) as error:
-            raise AggregatorError(
-                "dashboard: expected it to start, its process ended; see the messages of the server"
-            ) from error
-        if "address" not in said:
-            raise _error(said)
-        yield str(said["address"]), partial(process.send_signal, signal.SIGHUP)
+        watched.start()
+        yield watched.renew
     finally:
-        # Its input ends, and so does it.
-        process.stdin.close()
+        watched.is_to_end = True
+        with suppress(BrokenPipeError):
+            # Its input ends, and so does it.
+            process.stdin.close()
         try:
             process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        process.stdout.close()
 
 
-def _error(said: dict[str, Any]) -> DeidError:
-    kind = _ERRORS.get(said["code"])
-    if kind is not None:
-        return kind(said["failed"])
-    return (
-        StorageError("a dashboard that starts", received="an error", advice=said["failed"])
-        if said["code"] == StorageError.exit_code
-        else AggregatorError(said["failed"])
-    )
+class _Watched(threading.Thread):
+    """Hears what the dashboard says, and that it has ended."""
+
+    def __init__(
+        self, process: subprocess.Popen[str], tell: Callable[[str], None], warn: Callable[[str], None]
+    ) -> None:
+        super().__init__(daemon=True)
+        self._process, self._tell, self._warn = process, tell, warn
+        self._answers = self._renewal = self.is_to_end = False
+
+    def run(self) -> None:
+        """See `threading.Thread`."""
+        assert self._process.stdout is not None
+        said: dict[str, Any] = {}
+        with self._process.stdout as lines:
+            for line in lines:
+                # Of one that was killed the last line may be half of one.
+                with suppress(ValueError):
+                    said = json.loads(line)
+                if "address" in said and not self._answers:
+                    self._answers = True
+                    if self._renewal:
+                        self._send()
+                    self._tell(str(said["address"]))
+        self._process.wait()
+        if self.is_to_end:
+            return
+        if "failed" in said:
+            self._warn(f"dashboard: {' '.join(str(said['failed']).split())}; {_ON}")
+        else:
+            done = "it has ended by itself" if self._answers else "its process has ended"
+            self._warn(f"dashboard: expected it to run, {done} (code {self._process.returncode}); {_ON}")
+
+    def renew(self) -> None:
+        """Have it read its certificate anew, once it answers: before that a signal would end it."""
+        self._renewal = True
+        if self._answers:
+            self._send()
+
+    def _send(self) -> None:
+        self._process.send_signal(signal.SIGHUP)
 
 
 def main(root: Path) -> None:
@@ -108,10 +137,10 @@ def main(root: Path) -> None:
         workspace.unlock()
         run(workspace, _options(asked["options"]), lambda address: say({"address": address}), _stopped_by_input)
     except DeidError as error:
-        say({"failed": str(error), "code": error.exit_code})
+        say({"failed": str(error)})
     except Exception as error:
         # The text of an error that nobody foresaw could hold anything.
-        say({"failed": f"a fault in the program: {type(error).__name__}", "code": AggregatorError.exit_code})
+        say({"failed": f"a fault in the program: {type(error).__name__}"})
 
 
 def _options(given: dict[str, Any]) -> DashboardOptions:

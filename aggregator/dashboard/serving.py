@@ -10,7 +10,7 @@ import logging
 import signal
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 
 import uvicorn
@@ -20,7 +20,7 @@ from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.dashboard.access.sessions import Sessions
 from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.app import Dashboard
-from aggregator.dashboard.jobs.running import Jobs
+from aggregator.dashboard.jobs.running import Jobs, alone
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.errors import AggregatorError
 from aggregator.server.connections.addresses import Proxies
@@ -54,22 +54,18 @@ def run(
 
     Raises:
         ConfigurationError: the certificate can't be used.
-        StorageError: the port is taken.
+        StorageError: the port is taken, or another dashboard serves the workspace.
     """
     certificate = _certificate(options)
-    jobs = Jobs(workspace.root, workspace.passphrase)
-    try:
-        with at(options) as listener:
-            origin = options.origin(listener.getsockname()[1])
-            app = Dashboard(workspace, jobs, options, origin, Sessions(), SignIn(workspace)).guarded()
-            context = None if certificate is None else certificate.context
-            server = AnnouncedServer(configure(app, listener, context), lambda: ready(origin), certificate)
-            stop(server)
-            server.run([listener])
+    with alone(workspace.root), closing(Jobs(workspace.root, workspace.passphrase)) as jobs, at(options) as listener:
+        origin = options.origin(listener.getsockname()[1])
+        app = Dashboard(workspace, jobs, options, origin, Sessions(), SignIn(workspace)).guarded()
+        context = None if certificate is None else certificate.context
+        server = AnnouncedServer(configure(app, listener, context), lambda: ready(origin), certificate)
+        stop(server)
+        server.run([listener])
         if not server.started:
             raise AggregatorError("dashboard: expected it to start, it did not; try another port")
-    finally:
-        jobs.close()
 
 
 def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext | None) -> uvicorn.Config:

@@ -144,23 +144,10 @@ def enrol_request(
         ProtocolError: the request is damaged or not signed by its own key.
     """
     request = parse_request(data, place)
-    if fingerprint not in (request.fingerprint, request.spoken):
-        raise RegistryError(
-            # Not telling the right one: whoever copied it from here would have compared nothing.
-            f"{request.site}: expected the fingerprint of the key in the request, got another; "
-            "ask the site over a channel that you trust, and do not enrol it before both agree"
-        )
-    if request.site in RESERVED:
-        raise RegistryError(
-            f"{request.site}: expected the name of a hospital, got one that the log has for the provider itself; let the site choose another"
-        )
     day = today()
     with workspace.registry().transaction() as session:
+        _require_new(session, request, fingerprint, day)
         row = session.get(SiteRow, request.site)
-        if row is not None and request.site in keys_in(session, day, request.site):
-            raise RegistryError(
-                f"{request.site}: there is a site of that name already; choose another name or revoke it"
-            )
         if row is None:
             row = SiteRow(name=request.site)
             session.add(row)
@@ -173,7 +160,52 @@ def enrol_request(
     return request
 
 
-def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = None, *, actor: str = OPERATOR) -> None:
+def look_at_request(workspace: Workspace, data: bytes, fingerprint: str) -> SiteRequest:
+    """What `enrol_request` would take in; raises as it does, and changes nothing."""
+    request = parse_request(data)
+    with workspace.registry().reading() as session:
+        _require_new(session, request, fingerprint, today())
+    return request
+
+
+def _require_new(session: Session, request: SiteRequest, fingerprint: str, day: datetime.date) -> None:
+    if fingerprint not in (request.fingerprint, request.spoken):
+        raise RegistryError(
+            # Not telling the right one: whoever copied it from here would have compared nothing.
+            f"{request.site}: expected the fingerprint of the key in the request, got another; "
+            "ask the site over a channel that you trust, and do not enrol it before both agree"
+        )
+    if request.site in RESERVED:
+        raise RegistryError(
+            f"{request.site}: expected the name of a hospital, got one that the log has for the provider itself; let the site choose another"
+        )
+    if request.site in keys_in(session, day, request.site):
+        raise RegistryError(f"{request.site}: there is a site of that name already; choose another name or revoke it")
+    _require_new_key(session, request.site, request.public_key, (day, request.valid_until))
+
+
+def _require_new_key(session: Session, site: str, key: PublicKey, days: tuple[datetime.date, datetime.date]) -> None:
+    if session.get(SiteKeyRow, key.key_id) is not None:
+        raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
+    if days[1] < days[0]:
+        raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
+    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
+    if (days[1] - days[0]).days > MAX_VALID_DAYS:
+        raise RegistryError(
+            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
+            "check its clock and make another"
+        )
+
+
+def revoke(
+    workspace: Workspace,
+    name: str,
+    reason: str,
+    key_id: str | None = None,
+    *,
+    actor: str = OPERATOR,
+    first: bool = False,
+) -> None:
     """Take nothing from a site any more, or nothing that one of its keys signed; shares accepted before stay.
 
     With a site go its keys, with a key those that it has vouched for: who has stolen a key can rotate it.
@@ -184,6 +216,7 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         reason: kept with the site and in the log.
         key_id: of the one key; None for the site.
         actor: who revokes it.
+        first: whether it is an error that the site is revoked already, for who is told that the log has this name and reason.
 
     Raises:
         RegistryError: no such site or key.
@@ -192,6 +225,8 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         row = session.get(SiteRow, name)
         if row is None:
             raise RegistryError(f"{name}: expected an enrolled site; see `aggregator site list`")
+        if first and row.state == SiteState.REVOKED:
+            raise RegistryError(f"{name}: expected a site that is not revoked, it is: {row.revoked_reason}")
         keys = list(session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == name)))
         if key_id is None:
             # Its keys too: a site that comes back brings another.
@@ -268,16 +303,7 @@ def add_key(
     Raises:
         RegistryError: it was there before, or its last day is over.
     """
-    if session.get(SiteKeyRow, key.key_id) is not None:
-        raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
-    if days[1] < days[0]:
-        raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
-    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
-    if (days[1] - days[0]).days > MAX_VALID_DAYS:
-        raise RegistryError(
-            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
-            "check its clock and make another"
-        )
+    _require_new_key(session, site, key, days)
     row = SiteKeyRow(
         key_id=key.key_id,
         site=site,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aggregator.errors import WorkspaceError
 from protocols.release.manifest import FileEntry, ReleaseManifest
 
-CARD = "MODEL_CARD.md"
+CARD, LICENCE = "MODEL_CARD.md", "LICENCE.md"
 
 
 def check_changed(last: ReleaseManifest, release: ReleaseManifest) -> None:

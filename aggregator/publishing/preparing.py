@@ -1,18 +1,22 @@
-"""The folder in which a release is made before it is signed."""
+"""The folder in which a release is made before it is signed, and what a release states that follows another."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
+from aggregator.publishing.changes import LICENCE
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest
 from aggregator.workspace import Workspace
 from foundation.os_errors import storage_error
 from foundation.reading import file_sha256
-from protocols.release.repository import newest_pipeline
+from protocols.release.manifest import ReleaseManifest
+from protocols.release.repository import REFERENCE, Reference, newest_pipeline
+from protocols.release.verification import MANIFEST_NAME
 
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
@@ -75,6 +79,42 @@ def copy_as(source: Path, target: Path) -> None:
 def stated_licence(text: str | None) -> str:
     """The licence of a release; that none is stated, where there is no text."""
     return text if text and text.strip() else _NO_LICENCE
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a release states beside what was trained.
+
+    Args:
+        licence: its text; None for that none is stated.
+        embeddings_url: where its word vectors lie; None where it carries them.
+    """
+
+    licence: str | None = None
+    embeddings_url: str | None = None
+
+
+def stated_last(workspace: Workspace) -> Stated:
+    """What the release that is published last states, for one that follows it and is told nothing else.
+
+    Raises:
+        WorkspaceError: its word vectors lie elsewhere, and those here are others; or the repository is damaged.
+    """
+    repository = workspace.repository()
+    names = repository.release_names()
+    if not names:
+        return Stated()
+    files = ReleaseManifest.from_bytes(repository.read(f"{names[-1]}/{MANIFEST_NAME}")).files
+    licence = repository.read(f"{names[-1]}/{LICENCE}").decode() if LICENCE in files else None
+    if REFERENCE not in files:
+        return Stated(licence)
+    found = Reference.from_bytes(repository.read(f"{names[-1]}/{REFERENCE}"))
+    if file_sha256(workspace.representer / found.file) != found.entry.sha256:
+        raise WorkspaceError(
+            f"expected the word vectors that {names[-1]} refers to, found others here; publish by `aggregator publish` or `aggregator "
+            "release`, with --embeddings-url where these lie, or without it to carry them"
+        )
+    return Stated(licence, found.url)
 
 
 def pipeline_among(names: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
-from aggregator.publishing.changes import CARD, check_changed
+from aggregator.publishing.changes import CARD, LICENCE, check_changed
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD
 from aggregator.publishing.judging import Shown, judge_head, look_at, require_fitting
 from aggregator.publishing.model_card import model_card
@@ -374,7 +374,7 @@ def _fill(
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
     licence = stated_licence(how.licence)
-    write_text(folder / "LICENCE.md", licence, private=False)
+    write_text(folder / LICENCE, licence, private=False)
     card = model_card(
         fields,
         workspace.representer,

@@ -174,17 +174,29 @@ def page(session: Session, first: int, count: int) -> tuple[int, list[Event]]:
     Raises:
         RegistryError: one of them is broken.
     """
-    last = session.scalar(select(EventRow.seq).order_by(EventRow.seq.desc()).limit(1)) or 0
+    last = count_events(session)
     query = select(*_COLUMNS).where(EventRow.seq <= last - first).order_by(EventRow.seq.desc()).limit(count)
     found: list[Event] = []
-    for row in session.execute(query):
-        event = Event(*row)
-        if found and (found[-1].seq != event.seq + 1 or found[-1].previous != event.hash):
-            raise _broken(found[-1].seq, "the hash of the event before, found another")
-        if event.hash != _hash(event.seq, event.at, event.actor, event.action, event.details, event.previous):
-            raise _broken(event.seq, "the hash of its own columns, found another")
-        found.append(event)
+    try:
+        for row in session.execute(query):
+            event = Event(*row)
+            if found and (found[-1].seq != event.seq + 1 or found[-1].previous != event.hash):
+                raise _broken(found[-1].seq, "the hash of the event before, found another")
+            if event.hash != _hash(event.seq, event.at, event.actor, event.action, event.details, event.previous):
+                raise _broken(event.seq, "the hash of its own columns, found another")
+            found.append(event)
+    except (ProtocolError, DBAPIError) as error:
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            raise
+        raise _broken(
+            last - first, "columns of text and numbers, found something else in it or soon before it"
+        ) from error
     return last, found
+
+
+def count_events(session: Session) -> int:
+    """The number of the last event, unverified."""
+    return session.scalar(select(EventRow.seq).order_by(EventRow.seq.desc()).limit(1)) or 0
 
 
 def _hash(seq: int, at: str, actor: str, action: str, details: str, previous: str) -> str:

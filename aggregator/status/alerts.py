@@ -59,6 +59,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
         *_certificate(standing),
         *_disk(standing),
         *_reserving(standing),
+        *_guessed(standing),
     )
 
 
@@ -186,6 +187,15 @@ def _reserving(standing: Standing) -> Iterator[Alert]:
             "them, or make room"
         )
         yield Alert(f"reserved:{site}:{one.newest}", "reserved", site, said)
+
+
+def _guessed(standing: Standing) -> Iterator[Alert]:
+    for one in standing.guessed:
+        said = (
+            f"on {one.day} {one.tries} or more wrong passwords were tried within an hour for the account {one.account} of the dashboard; "
+            f"ask its owner, and unless it was they give it another by `aggregator account password {one.account}`"
+        )
+        yield Alert(f"wrong-passwords:{one.account}:{one.day}", "wrong-passwords", None, said)
 
 
 def _of(hospital: Hospital, kind: str, matter: str, said: str) -> Alert:

@@ -28,6 +28,7 @@ from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment, as_text
+from aggregator.status.guessed import Guessed, read_guessed
 from aggregator.status.last_round import LastRound, read_last_round
 from aggregator.status.served_certificate import ServedCertificate, read_served
 from aggregator.workspace import Workspace
@@ -108,6 +109,7 @@ class Standing:
         reserving: hospitals whose uploads have for an hour reserved more than their part of the free room, by name.
         withdrawn_in_head: shares, in words, that have trained the head which lies here and count no more.
         certificate: that the server has, or had last; None where it never ran.
+        guessed: accounts of the dashboard of which wrong passwords were tried of late.
     """
 
     provider: str
@@ -126,6 +128,7 @@ class Standing:
     reserving: Mapping[str, Reserved] = field(default_factory=dict)
     withdrawn_in_head: tuple[str, ...] = ()
     certificate: ServedCertificate | None = None
+    guessed: tuple[Guessed, ...] = ()
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -183,6 +186,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         _reserving(workspace, at),
         _withdrawn_in_head(workspace),
         read_served(workspace),
+        read_guessed(workspace, at),
     )
 
 

@@ -114,9 +114,9 @@ def look(root: Path, paths: list[str]) -> tuple[list[str], int]:
                 page.on("console", heard)
                 page.goto(origin)
                 wrong += problems(page, f"sign-in {scheme} {width}")
-                sign_in(page)
+                room = sign_in(page)
                 for path in paths:
-                    page.goto(origin + path)
+                    page.goto(room + path)
                     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
                     wrong += problems(page, f"{path} {scheme} {width}")
                 context.close()
@@ -124,12 +124,13 @@ def look(root: Path, paths: list[str]) -> tuple[list[str], int]:
     return wrong, len(paths) + 1
 
 
-def sign_in(page: Page, name: str = NAME, password: str = PASSWORD) -> None:
-    """By keys alone."""
+def sign_in(page: Page, name: str = NAME, password: str = PASSWORD) -> str:
+    """By keys alone; gives what stands ahead of the path of every page from then on."""
     page.fill("#name", name)
     page.fill("#password", password)
     page.keyboard.press("Enter")
     page.wait_for_selector("header nav")
+    return page.url.rstrip("/")
 
 
 def problems(page: Page, where: str) -> list[str]:

@@ -27,6 +27,7 @@ from foundation.files import write_text
 from protocols.keys.signing import PrivateKey
 from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release
+from shared.federated.screening import Refusal
 
 CATEGORIES = ("PATIENT", "DOCTOR", "HOSPITAL", "DATE", "ID", "PHONE", "LOCATION", "AGE", "PROFESSION")
 _STATES = (ShareState.ACCEPTED,) * 16 + (
@@ -251,7 +252,7 @@ def _rounds(names: list[str], count: int, random: np.random.Generator) -> Iterat
     for number in range(1, count + 1):
         there = [name for name in names if random.random() > 0.02]
         norms = {name: float(random.uniform(0.5, 1.5) / number**0.5) for name in there}
-        refused = {names[0]: "its update went more than four times as far as the median"} if number == 3 else {}
+        refused = {names[0]: str(Refusal.OUTLYING)} if number == 3 else {}
         yield {
             "number": number,
             "norms": norms,

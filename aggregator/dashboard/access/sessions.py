@@ -47,19 +47,21 @@ class Session:
         name: of the account.
         stamp: of the account when the session began.
         csrf: what every form of the session's pages holds.
+        key: the half that stands in the addresses of its pages, where a cookie alone is not enough; see `in_clear`.
         began_s: when.
         seen_s: when it was used last.
         pending: by a secret of the page that shows it; each is confirmed once.
-        said: what the next page tells of what has just happened.
+        said: what has just happened, by the path of the page that tells of it.
     """
 
     name: str
     stamp: str
     csrf: str
+    key: str
     began_s: float
     seen_s: float
     pending: dict[str, Pending] = field(default_factory=dict)
-    said: str = ""
+    said: dict[str, str] = field(default_factory=dict)
 
     def owns_form(self, token: str) -> bool:
         """Whether a form is of this session's pages."""
@@ -89,8 +91,8 @@ class Sessions:
             if len(self._of) >= _MOST:
                 # Whoever was here longest ago has to sign in again.
                 del self._of[min(self._of, key=lambda one: self._of[one].seen_s)]
-            csrf = secrets.token_urlsafe(_SECRET_BYTES)
-            self._of[_digest(secret)] = Session(account.name, account.stamp, csrf, now, now)
+            csrf, key = secrets.token_urlsafe(_SECRET_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
+            self._of[_digest(secret)] = Session(account.name, account.stamp, csrf, key, now, now)
         return secret
 
     def find(self, secret: str, *, used: bool = True) -> Session | None:

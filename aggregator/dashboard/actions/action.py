@@ -119,6 +119,23 @@ class Action(ABC):
             DeidError: it can't happen.
         """
 
+    def require_as_shown(self, asked: Asked, what: str) -> None:
+        """Returns if all that was bound when it was shown is as it was.
+
+        Args:
+            asked: what was shown, with what was bound.
+            what: that is, in words.
+
+        Raises:
+            RequestError: something is another now.
+            DeidError: as `foretell`.
+        """
+        bound = self.foretell(asked).bound
+        if any(asked.values.get(name) != value for name, value in bound.items()):
+            raise RequestError(
+                f"expected what you were shown, found another {what} since; ask for it again", status=409
+            )
+
     @abstractmethod
     def carry_out(self, asked: Asked) -> Happened:
         """Do it, with its event in the audit log.

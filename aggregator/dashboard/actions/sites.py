@@ -5,9 +5,9 @@ from __future__ import annotations
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
 from aggregator.enrolled import alarms, sites
 from aggregator.errors import RegistryError, RequestError
-from aggregator.registry.states import AccountRole
+from aggregator.registry.states import AccountRole, KeyState
 from protocols.fields import SITE, check_text
-from protocols.keys.enrolment import MAX_REQUEST_BYTES, parse_request
+from protocols.keys.enrolment import MAX_REQUEST_BYTES
 
 
 class EnrolSite(Action):
@@ -17,13 +17,7 @@ class EnrolSite(Action):
 
     def foretell(self, asked: Asked) -> Foretold:
         """Who it is; never the fingerprint: whoever copied it from here would have compared nothing."""
-        request = parse_request(_request(asked))
-        typed = _fingerprint(asked)
-        if typed not in (request.fingerprint, request.spoken):
-            raise RegistryError(
-                f"{request.site}: expected the fingerprint of the key in the request, got another; ask the site over a channel that you "
-                "trust, and do not enrol it before both agree"
-            )
+        request = sites.look_at_request(asked.workspace, _request(asked), _fingerprint(asked))
         known = {one.name for one in sites.list_sites(asked.workspace)}
         again = (
             "It was here before, and comes back with another key."
@@ -54,8 +48,11 @@ class RevokeSite(Action):
     def foretell(self, asked: Asked) -> Foretold:
         """What that means."""
         name, reason = _site(asked), asked.line("reason")
-        if all(one.name != name for one in sites.list_sites(asked.workspace)):
+        found = next((one for one in sites.list_sites(asked.workspace) if one.name == name), None)
+        if found is None:
             raise RegistryError(f"{name}: expected an enrolled site, found none")
+        if found.revoked is not None:
+            raise RegistryError(f"{name}: expected a site that is not revoked, it is: {found.revoked}")
         return Foretold(
             f"Revoke {name}?",
             (
@@ -64,12 +61,15 @@ class RevokeSite(Action):
                 f"The audit log says that {asked.actor} did it, and why: {reason}.",
             ),
             grave=True,
+            # One that comes back meanwhile, or has another key, is not the one that it was said of.
+            bound={"keys": " ".join(key.key_id for key in found.keys if key.state == KeyState.ACTIVE)},
         )
 
     def carry_out(self, asked: Asked) -> Happened:
-        """Revoke it."""
+        """Revoke it, if its keys are those that it was said of."""
+        self.require_as_shown(asked, "key of the hospital")
         name = _site(asked)
-        sites.revoke(asked.workspace, name, asked.line("reason"), actor=asked.actor)
+        sites.revoke(asked.workspace, name, asked.line("reason"), actor=asked.actor, first=True)
         return Happened(f"{name} is revoked", f"/sites/{name}")
 
 

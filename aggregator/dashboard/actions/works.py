@@ -6,12 +6,15 @@ from abc import abstractmethod
 from dataclasses import asdict, fields
 
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
+from aggregator.dashboard.jobs.cut import after_end
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
+from aggregator.enrolled.unfinished_trainings import read_inputs, unfinished_folder
 from aggregator.errors import RequestError
 from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import DIGITS, head_digest
 from aggregator.publishing.judging import Shown, look_at
 from aggregator.publishing.outlook import HeadOutlook, foresee
+from aggregator.publishing.preparing import stated_last, stated_licence
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
@@ -75,6 +78,9 @@ class TrainHead(_Begin):
     def foretell(self, asked: Asked) -> Foretold:
         """See `Action`."""
         values = self.values(asked)
+        require(asked.workspace.representer, "aggregator train-repr")
+        if "resume" in values:
+            _require_cut(asked, values["epochs"])
         begun = (
             "The training that was cut goes on."
             if "resume" in values
@@ -90,6 +96,20 @@ class TrainHead(_Begin):
         )
 
 
+def _require_cut(asked: Asked, epochs: str) -> None:
+    """Raises RequestError where no training was cut that could go on so; whether its shares still count the work itself asks."""
+    cut = read_inputs(unfinished_folder(asked.workspace) / "train-head")
+    if cut is None:
+        raise RequestError(
+            "expected a training that was cut, found none to go on with; go back and take the tick away", status=409
+        )
+    if str(cut.get("epochs")) != epochs:
+        raise RequestError(
+            f"expected the {cut.get('epochs')} passes of the training that was cut, got {epochs}; go back and correct it",
+            status=409,
+        )
+
+
 class _Publish(_Begin):
     """What signs a release: of what was shown, and nothing else."""
 
@@ -97,12 +117,7 @@ class _Publish(_Begin):
 
     def carry_out(self, asked: Asked) -> Happened:
         """Begin it, if all is still as it was shown; the work looks once more, at the copy that it signs."""
-        bound = self.foretell(asked).bound
-        if any(asked.values.get(name) != value for name, value in bound.items()):
-            raise RequestError(
-                "expected what you were shown, found another representer, audit, head or release since; ask for it again",
-                status=409,
-            )
+        self.require_as_shown(asked, "representer, audit, head or release")
         return super().carry_out(asked)
 
     def values(self, asked: Asked) -> dict[str, str]:
@@ -128,7 +143,9 @@ class PublishRepresenter(_Publish):
         audit, names = workspace.root / "audit", workspace.repository().release_names()
         shown = look_at(representer_digest(workspace), audit, None, names)
         lines = _audit_lines(load_passed_audit(audit, shown.representer))
-        return Foretold("Publish the representer?", (*lines, *_signed(asked)), grave=True, bound=asdict(shown))
+        return Foretold(
+            "Publish the representer?", (*lines, *_stated(asked), *_signed(asked)), grave=True, bound=asdict(shown)
+        )
 
 
 class ReleasePipeline(_Publish):
@@ -155,6 +172,7 @@ class ReleasePipeline(_Publish):
             *_audit_lines(seen.audit),
             f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
             *_head_lines(seen.head, asked.actor, accepted="accept_drop" in values),
+            *_stated(asked),
             *_signed(asked),
         ]
         return Foretold("Release the pipeline?", tuple(lines), grave=True, bound={"head": head, **asdict(shown)})
@@ -168,11 +186,8 @@ class StopWork(Action):
     def foretell(self, asked: Asked) -> Foretold:
         """See `Action`."""
         job = _running(asked)
-        return Foretold(
-            f"End {job.kind}?",
-            (f"{job.by} has begun it. It ends as by Ctrl+C: nothing half-written stays.",),
-            grave=True,
-        )
+        begun = f"{job.by} has begun it. It ends as by Ctrl+C: nothing half-written stays."
+        return Foretold(f"End {job.kind}?", (begun, *after_end(job.kind)), grave=True)
 
     def carry_out(self, asked: Asked) -> Happened:
         """End it."""
@@ -211,6 +226,14 @@ def _head_lines(head: HeadOutlook, actor: str, *, accepted: bool) -> list[str]:
     elif head.lower:
         lines.append("It passes all the same, after a withdrawal: the model card and the log say so.")
     return lines
+
+
+def _stated(asked: Asked) -> tuple[str, ...]:
+    """What it says beside what was trained: the same as the release before, which nobody is asked again for."""
+    stated = stated_last(asked.workspace)
+    licence = stated_licence(stated.licence).strip().partition("\n")[0].lstrip("# ")
+    lines = (f"Its licence, as of the release before, if there is one: {licence}.",)
+    return lines if stated.embeddings_url is None else (*lines, f"Its word vectors lie at {stated.embeddings_url}.")
 
 
 def _signed(asked: Asked) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ function show(element, work) {
 
 async function ask() {
   try {
-    const answer = await fetch("/live", { credentials: "same-origin", redirect: "manual" });
+    const answer = await fetch(document.querySelector("[data-live]").dataset.live, { credentials: "same-origin", redirect: "manual" });
     // Nobody is signed in any more, here or at the proxy: a page that asks on by itself would change nothing.
-    if (!answer.ok) return;
+    if (answer.type === "opaqueredirect" || answer.status === 401 || answer.status === 403) return;
+    if (!answer.ok) throw new Error("not now");
     const running = new Map((await answer.json()).map((work) => [work.id, work]));
     for (const [id, element] of works) {
       if (running.has(id)) show(element, running.get(id));
@@ -26,7 +27,7 @@ async function ask() {
       return;
     }
   } catch {
-    // The server may be away for a moment.
+    // The server, or its database, may be away for a moment.
   }
   setTimeout(ask, EVERY_MS);
 }

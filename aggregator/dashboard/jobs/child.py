@@ -67,6 +67,7 @@ def release(workspace: Workspace, values: Mapping[str, str], by: str, watch: Wat
 def _publish(workspace: Workspace, values: Mapping[str, str], by: str, watch: Watch, *, pipeline: bool) -> Told:
     from aggregator.auditing.audit import require_passed
     from aggregator.publishing.judging import Shown
+    from aggregator.publishing.preparing import stated_last
     from aggregator.publishing.releases import Publishing, publish_pipeline, publish_representer
 
     watch("looking at the audit", 0.1, None)
@@ -82,7 +83,18 @@ def _publish(workspace: Workspace, values: Mapping[str, str], by: str, watch: Wa
     head = values["head"] if pipeline else ""
     shown = Shown(values["representer"], values["audit"], values["training"], values["newest"])
     notes = values.get("notes", "")
-    how = Publishing(offline=offline, notes=notes, approver=approver, actor=by, head=head, shown=shown)
+    # Of the release that was shown as the newest: had another come out since, nothing would be signed.
+    stated = stated_last(workspace)
+    how = Publishing(
+        offline,
+        stated.embeddings_url,
+        stated.licence,
+        notes=notes,
+        approver=approver,
+        actor=by,
+        head=head,
+        shown=shown,
+    )
     made = publish_pipeline(workspace, how) if pipeline else publish_representer(workspace, how)
     lines = [f"{made.name} is published", f"digest {made.digest}", *(f"audit: {line}" for line in audited)]
     return lines, {"name": made.name, "digest": made.digest}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from foundation.errors import DeidError
 from foundation.files import write_text
 from foundation.reading import read_text
 
@@ -83,11 +85,23 @@ def load_jobs(folder: Path) -> list[Job]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not _FILE.fullmatch(path.name):
             continue
-        try:
-            values = json.loads(read_text(path))
-            known = {one.name: values[one.name] for one in fields(Job)}
-            known |= {"kind": JobKind(known["kind"]), "state": JobState(known["state"]), "lines": tuple(known["lines"])}
-            found.append(Job(**known))
-        except (ValueError, KeyError, TypeError):
-            continue
+        with suppress(DeidError, ValueError, KeyError, TypeError, RecursionError):
+            found.append(_parsed(json.loads(read_text(path))))
     return sorted(found, key=lambda job: (job.begun_at, job.id))
+
+
+def _parsed(values: dict[str, Any]) -> Job:
+    known = {one.name: values[one.name] for one in fields(Job)}
+    words = [known[name] for name in ("id", "by", "begun_at", "ended_at", "phase")]
+    words += [*known["lines"], *known["values"].values()]
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError
+    return Job(
+        **known
+        | {
+            "kind": JobKind(known["kind"]),
+            "state": JobState(known["state"]),
+            "share": float(known["share"]),
+            "lines": tuple(known["lines"]),
+        }
+    )

@@ -1,34 +1,75 @@
 """Runs long works as processes of their own, so that pages answer meanwhile; tells how far they are, and ends them.
 
-A job ends with the dashboard that began it: a training that was cut goes on with `--resume`, as one at a terminal. Job and dashboard talk in
+A job ends with the dashboard that began it; a training that was cut goes on with `--resume`, as one at a terminal. Job and dashboard talk in
 lines of JSON over pipes.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aggregator.dashboard.jobs.cut import tell_cut
 from aggregator.dashboard.jobs.job import KEPT, Job, JobKind, JobState, load_jobs
 from aggregator.errors import AggregatorError
 from aggregator.registry.times import now
 from foundation.errors import StorageError
+from foundation.locks import lock
 from foundation.os_errors import map_os_errors
 from protocols.keys.passphrase import Passphrase
 
 _CHILD = "aggregator.dashboard.jobs.child"
-_GRACE_S = 20.0
+_GRACE_S, _PATIENCE_S = 20.0, 30.0
 MOST = 2
 """So many run at once: each trains or reads all there is."""
+
+
+@contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Keeps a second dashboard from a workspace: it would tell the works of the first as ones that were cut.
+
+    Waits a moment for one that is ending, as after a restart.
+
+    Raises:
+        StorageError: another one serves it; or the folder of the works can't be made.
+    """
+    folder = root / "jobs"
+    with map_os_errors(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        until_s = time.monotonic() + _PATIENCE_S
+        while not _locked(handle):
+            if time.monotonic() > until_s:
+                raise StorageError(
+                    "a workspace that no other dashboard serves",
+                    received="one that another serves",
+                    advice="use that one, or end it first",
+                    place=root.name,
+                )
+            time.sleep(0.1)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        lock(handle, wait=False)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Jobs:
@@ -48,10 +89,11 @@ class Jobs:
             self._folder.mkdir(mode=0o700, exist_ok=True)
         for job in load_jobs(self._folder)[-KEPT:]:
             if job.state is JobState.RUNNING:
-                # Whoever ran it is gone; a release may be out all the same.
-                said = ("the dashboard ended before it had written down what became of it",)
-                job = replace(job, state=JobState.CUT, lines=said, ended_at=now(), left_s=None)
-                job.save(self._folder)
+                said = tell_cut(job, root, "the dashboard ended before it had written down what became of it")
+                job = replace(job, state=JobState.CUT, lines=(said,), ended_at=now(), left_s=None)
+                # On a full disk it is told again after the next restart.
+                with suppress(StorageError):
+                    job.save(self._folder)
             self._jobs[job.id] = job
 
     def all(self) -> list[Job]:
@@ -169,7 +211,8 @@ class Jobs:
         elif "failed" in ended:
             state, lines = JobState.FAILED, (str(ended["failed"]),)
         else:
-            state, lines = JobState.CUT, ("it was ended before it was done; a training goes on with --resume",)
+            told = tell_cut(self._jobs[name], self._root, "it ended before it had said what became of it")
+            state, lines = JobState.CUT, (told,)
         with self._lock:
             # Together: whoever sees the job ended may begin another, and reads all that it said.
             self._processes.pop(name, None)

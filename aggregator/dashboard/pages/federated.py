@@ -7,9 +7,10 @@ from typing import Any
 
 from aggregator.dashboard.blocks import Block, Cell, Facts, Mark, Page, Plot, Table, Words, part
 from aggregator.dashboard.pages.reading import Reading
+from shared.federated.screening import Refusal
 from shared.report import light
 
-_LINES = 7
+_LINES, _NAMED = 7, 8
 """More sites than this are drawn without their names, and the farthest alone."""
 
 
@@ -32,9 +33,7 @@ def _answer(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> str:
     missed = {site for one in rounds for site in (set(sites) - set(one["norms"])) | set(one["refused"])}
     if not missed:
         return f"{len(sites)} hospitals took part in all {len(rounds)} rounds, and nobody was refused."
-    shown = sorted(missed)
-    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    return f"{len(sites)} hospitals took part in {len(rounds)} rounds; missing or refused in some: {', '.join(shown[:8])}{more}."
+    return f"{len(sites)} hospitals took part in {len(rounds)} rounds; missing or refused in some: {_first(sorted(missed))}."
 
 
 def _norms(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> Plot:
@@ -68,15 +67,28 @@ def _table(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], reading: R
     shown, pager = part(rounds, reading.page, "/federated")
     rows = []
     for one in rounds[shown]:
-        refused = "; ".join(f"{site}: {why}" for site, why in sorted(one["refused"].items()))
-        missing = sorted(set(sites) - set(one["norms"]) - set(one["refused"]))
+        # The record has both under one name: what came and was refused, and why nothing came.
+        told = {site: f"{site}: {why}" for site, why in sorted(one["refused"].items())}
+        refused = [said for site, said in told.items() if _is_refusal(str(one["refused"][site]))]
+        silent = [said for said in told.values() if said not in refused]
+        missing = sorted(set(sites) - set(one["norms"]) - set(told))
         rows.append(
             (
                 str(one["number"]),
                 str(len(one["norms"])),
-                Cell(refused, mark=Mark.BAD) if refused else "nobody",
-                ", ".join(missing[:8]) or "nobody",
+                Cell(_first(refused), mark=Mark.BAD) if refused else "nobody",
+                _first([*silent, *missing]) or "nobody",
                 f"{one['bytes_each'] / 1e6:.1f}",
             )
         )
     return Table("Rounds", ("round", "took part", "refused", "missing", "MB each"), rows, pager)
+
+
+def _is_refusal(why: str) -> bool:
+    """Whether a result came, and was refused; else the hospital was not reached, or had none."""
+    return why in [*Refusal] or why.startswith(("refused: ", "not signed "))
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from aggregator.dashboard.blocks import ROWS, Block, Cell, Field, Form, Mark, Notice, Notices, Page, Table, pager
 from aggregator.dashboard.jobs.job import JobKind, JobState
 from aggregator.dashboard.pages.marks import moment
 from aggregator.dashboard.pages.reading import Reading
+from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
 
@@ -14,15 +17,16 @@ _LONGEST = 400
 
 def log(reading: Reading) -> Page:
     """A part of it."""
+    events, broken = _part(reading)
     with reading.workspace.registry().reading() as session:
-        total, events = audit_log.page(session, (reading.page - 1) * ROWS, ROWS)
-        head = audit_log.head(session)
+        total, head = audit_log.count_events(session), audit_log.head(session)
     rows = [
         (str(one.seq), moment(one.at), one.actor, one.action, Cell(_shortened(one.details), code=True))
         for one in events
     ]
     said = "Each event names the hash of the one before; of those that are shown every link was looked at just now."
     blocks: list[Block] = [
+        *([Notices("Broken", [broken])] if broken else ()),
         _verified(reading),
         Form(
             "Verify the whole log",
@@ -45,10 +49,27 @@ def log(reading: Reading) -> Page:
             ("number", "when", "who", "what", "of what"),
             rows,
             pager(reading.page, len(events), total, "/log"),
-            said=said,
+            "what is broken is not shown; the other parts may be whole" if broken else "nothing yet",
+            said="" if broken else said,
         ),
     ]
     return Page("Audit log", blocks, f"{total:,} events; the head is {head}.")
+
+
+def broken_now(reading: Reading) -> list[Notice]:
+    """That the newest events do not hold together, where they do not; older ones only a verification looks at."""
+    _, broken = _part(reading, newest=True)
+    return [replace(broken, href="/log", link="audit log")] if broken else []
+
+
+def _part(reading: Reading, *, newest: bool = False) -> tuple[list[audit_log.Event], Notice | None]:
+    """Events of a part of the log, or why there are none to show: whoever may verify it must come to this page all the same."""
+    first = 0 if newest else (reading.page - 1) * ROWS
+    try:
+        with reading.workspace.registry().reading() as session:
+            return audit_log.page(session, first, ROWS)[1], None
+    except RegistryError as error:
+        return [], Notice(str(error), Mark.BAD)
 
 
 def _verified(reading: Reading) -> Notices:

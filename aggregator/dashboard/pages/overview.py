@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aggregator.dashboard.blocks import Mark, Notice, Notices, Page, Tile, Tiles, count
+from aggregator.dashboard.pages.log import broken_now
 from aggregator.dashboard.pages.reading import Reading, fitting_releases
 from aggregator.dashboard.pages.work import running_block
 from aggregator.enrolled.share_counts import count_accepted
@@ -24,7 +25,7 @@ def overview(reading: Reading) -> Page:
     """The first page."""
     standing = read_standing(reading.workspace, reading.at)
     alerts = find_alerts(standing)
-    notices = [_notice(alert) for alert in alerts[:_SHOWN]]
+    notices = broken_now(reading) + [_notice(alert) for alert in alerts[:_SHOWN]]
     if len(alerts) > _SHOWN:
         notices.append(Notice(f"and {len(alerts) - _SHOWN} more: `aggregator status` tells all of them"))
     fitting = count_accepted(reading.workspace, fitting_releases(reading.workspace))

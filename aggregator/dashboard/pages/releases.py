@@ -32,6 +32,7 @@ from aggregator.registry.states import AccountRole
 from aggregator.registry.tables import ReleaseRow
 from foundation.errors import DeidError
 from protocols.release.verification import MANIFEST_NAME
+from shared.pipeline.operating_points import DEFAULT
 from shared.privacy.audit_record import RECORD as AUDIT
 from shared.report import light
 
@@ -155,7 +156,7 @@ def _privacy_against_worth(reading: Reading, found: list[ReleaseRow], audits: Ma
         points = reading.released(row.digest, row.name, _POINTS).get("points") or []
         gain = _gain(audits[row.name])
         if points and gain is not None:
-            default = next((one for one in points if one["target"] >= 0.92), points[-1])
+            default = next((one for one in points if one["target"] >= DEFAULT), points[-1])
             rows.append((row.name, gain, float(default["hidden"])))
     if not rows:
         return []
@@ -168,7 +169,12 @@ def _privacy_against_worth(reading: Reading, found: list[ReleaseRow], audits: Ma
             high=max(0.05, *(gain for _, gain, _ in rows)),
             percent=True,
         ),
-        light.Axis("PHI hidden whole at an unseen hospital", low=0.5, high=1.0, percent=True),
+        light.Axis(
+            "PHI hidden whole at an unseen hospital",
+            low=min(0.5, *(hidden for _, _, hidden in rows)),
+            high=1.0,
+            percent=True,
+        ),
         joined=False,
     )
     table = Table(
@@ -178,7 +184,7 @@ def _privacy_against_worth(reading: Reading, found: list[ReleaseRow], audits: Ma
     )
     said = (
         "To the left an attacker gains less from a share, of all attacks of the audit the one that gains most; further up an unseen "
-        "hospital hides more."
+        f"hospital hides more, asked for {DEFAULT:.0%}."
     )
     return [Plot("Privacy against worth", drawn, table, said)]
 
@@ -207,7 +213,7 @@ def _adversaries(record: Record) -> list[Block]:
         "Accuracy of the adversaries over the training of the representer",
         {"adversaries": points, "chance": [(1.0, 0.5), (float(len(points)), 0.5)]},
         light.Axis("epoch"),
-        light.Axis("decisions that are right", low=0.4, high=1.0, percent=True),
+        light.Axis("decisions that are right", low=min(0.4, *(value for _, value in points)), high=1.0, percent=True),
         marks=False,
     )
     rows = [(f"{number:g}", ratio(value)) for number, value in points[-ROWS:]]

@@ -6,7 +6,7 @@ import datetime
 
 from aggregator.dashboard.blocks import ROWS, Block, Cell, Facts, Field, Form, Mark, Page, Plot, Table, part
 from aggregator.dashboard.pages.marks import ratio, state_cell
-from aggregator.dashboard.pages.reading import Reading
+from aggregator.dashboard.pages.reading import Reading, address
 from aggregator.enrolled.share_counts import count_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.errors import RequestError
@@ -23,7 +23,7 @@ def sites(reading: Reading) -> Page:
     standing = read_standing(reading.workspace, reading.at)
     asked = reading.query.get("name", "")[:64]
     found = [one for one in standing.hospitals if asked in one.site.name]
-    shown, pager = part(found, reading.page, f"/sites?name={asked}" if asked and asked.isalnum() else "/sites", ROWS)
+    shown, pager = part(found, reading.page, address("/sites", name=asked), ROWS)
     head = ("hospital", "keys", "shares accepted", "wait", "alarms", "last share")
     rows = [_row(one, reading.day) for one in found[shown]]
     blocks: list[Block] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aggregator.dashboard.blocks import Block, Cell, Facts, Field, Form, Page, Running, RunningJob, Table, Words, part
+from aggregator.dashboard.jobs.cut import after_end
 from aggregator.dashboard.jobs.job import Job, JobState
 from aggregator.dashboard.pages.marks import job_state, moment
 from aggregator.dashboard.pages.reading import Reading
@@ -60,7 +61,7 @@ def one_work(reading: Reading) -> Page:
                 (Field("work", kind="hidden", value=job.id),),
                 "End it",
                 AccountRole.OPERATOR,
-                "As Ctrl+C at a terminal: nothing half-written stays, and a training can go on later.",
+                " ".join(("As Ctrl+C at a terminal: nothing half-written stays.", *after_end(job.kind))),
                 grave=True,
             ),
         ]

@@ -86,12 +86,19 @@ class Desk:
             return session.get_one(ShareRow, number).state
 
 
+_ROOM = re.compile(r"/s/[A-Za-z0-9_-]{43}")
+
+
 class Browser:
-    """One browser: keeps its cookies, states where its forms come from, and follows nothing by itself."""
+    """One browser: keeps its cookies for their paths, states where its forms come from, and follows nothing by itself.
+
+    Over plain HTTP the pages of a session lie under an address of its own: `room`, which tests neither write nor read, but here.
+    """
 
     def __init__(self, desk: Desk, address: str) -> None:
         self._desk, self._address = desk, address
         self.cookies: dict[str, str] = {}
+        self.room, self._kept_for = "", "/"
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         return self._asked("GET", path, headers)
@@ -116,15 +123,21 @@ class Browser:
         async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(app=self._desk.app, client=(self._address, 40_000))
             async with httpx.AsyncClient(transport=transport, base_url=self._desk.origin) as client:
-                given = dict(headers)
-                if self.cookies and "cookie" not in given:
+                given, at = dict(headers), path if path.startswith("/sign-in") else self.room + path
+                if self.cookies and "cookie" not in given and at.startswith(self._kept_for):
                     given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-                return await client.request(method, path, headers=given, data=form)
+                return await client.request(method, at, headers=given, data=form)
 
         answer = asyncio.run(ask())
         for line in answer.headers.get_list("set-cookie"):
             name, _, value = line.partition(";")[0].partition("=")
             self.cookies[name] = value
+            self._kept_for = line.partition("Path=")[2].partition(";")[0]
+            self.room = found[0] if (found := _ROOM.search(line)) else ""
+        if self.room:
+            if "location" in answer.headers:
+                answer.headers["location"] = answer.headers["location"].removeprefix(self.room)
+            answer._content = answer.content.replace(self.room.encode(), b"")
         return answer
 
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from aggregator.dashboard.access import accounts, passwords
@@ -19,7 +20,7 @@ from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.enrolled import shares as enrolled_shares
 from aggregator.enrolled.alarms import raise_alarm
-from aggregator.enrolled.sites import list_sites
+from aggregator.enrolled.sites import enrol_request, list_sites, revoke
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
@@ -29,6 +30,7 @@ from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
 from tests.aggregator.dashboard.desk import Browser, Desk, shown
+from tests.aggregator.publishing.trained import lay_down
 from tests.aggregator.registry.rows import share
 from tests.loop import done, provider, refused, values
 
@@ -57,6 +59,8 @@ def test_a_share_is_accepted_after_it_was_said_what_happens(desk: Desk) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/shares/1")
     assert desk.state(1) == ShareState.ACCEPTED
     assert desk.events()[-1] == ("operator (dashboard)", "share-accepted")
+    # Another tab that loads meanwhile tells nothing of it.
+    assert "Done" not in shown(browser.get("/sites"))
     assert "Done: share 1 of north is accepted" in shown(browser.get("/shares/1"))
     assert "Done" not in shown(browser.get("/shares/1"))
     # Once: the same page confirmed again finds nothing, and so does asking anew.
@@ -193,6 +197,67 @@ def test_a_hospital_is_taken_in_only_with_the_fingerprint_that_it_reads_out(desk
     assert browser.confirm(asked).status_code == 303
     assert [one.name for one in list_sites(desk.workspace)] == ["north", "south", "west"]
     assert desk.events()[-1] == ("approver (dashboard)", "site-enrolled")
+
+
+def test_what_can_not_be_taken_in_is_not_promised(desk: Desk, tmp_path: Path) -> None:
+    """What is said ahead asks what is asked when it happens."""
+    day, browser, key = datetime.datetime.now(datetime.UTC).date(), desk.signed_in("approver"), PrivateKey.generate()
+
+    def asked(site: str, key: PrivateKey) -> httpx.Response:
+        path, ends = tmp_path / f"{site}-{key.public_key.key_id[:8]}.json", day + datetime.timedelta(9)
+        request = write_request(path, key, site=site, contact="", created=day, valid_until=ends)
+        return browser.ask("site-enrol", request=path.read_text(), fingerprint=request.fingerprint)
+
+    for answer, said in (
+        (asked("north", key), "there is a site of that name already"),
+        (asked("server", key), "the log has for the provider itself"),
+        (asked("west", desk.world.keys["south"]), "enrolled before"),
+    ):
+        assert (answer.status_code, said in shown(answer)) == (409, True)
+    assert browser.confirm(asked("west", key)).status_code == 303
+
+
+def test_a_training_that_can_not_go_on_is_not_promised(desk: Desk) -> None:
+    browser = desk.signed_in("operator")
+    answer = browser.ask("train-head", epochs="20")
+    assert (answer.status_code, "train-repr" in shown(answer)) == (409, True)
+    lay_down(desk.workspace)
+    assert browser.ask("train-head", epochs="20").status_code == 200
+    answer = browser.ask("train-head", epochs="20", resume="yes")
+    assert (answer.status_code, "found none to go on with" in shown(answer)) == (409, True)
+    cut = desk.workspace.root / "unfinished" / "train-head"
+    cut.mkdir(parents=True)
+    (cut / "inputs.json").write_text('{"epochs": 30}')
+    answer = browser.ask("train-head", epochs="20", resume="yes")
+    assert (answer.status_code, "the 30 passes" in shown(answer)) == (409, True)
+    assert "goes on" in shown(browser.ask("train-head", epochs="30", resume="yes"))
+
+
+def test_a_hospital_is_revoked_once_and_for_the_reason_that_the_log_has(desk: Desk) -> None:
+    one, other = desk.signed_in("approver"), desk.signed_in("approver")
+    asked = other.ask("site-revoke", site="south", reason="mine")
+    assert one.confirm(one.ask("site-revoke", site="south", reason="left")).status_code == 303
+    answer = other.confirm(asked)
+    assert answer.status_code == 409
+    assert "it is: left" in shown(answer)
+    assert other.ask("site-revoke", site="south", reason="again").status_code == 409
+    assert [one.revoked for one in list_sites(desk.workspace)] == [None, "left"]
+    assert [action for _, action in desk.events()].count("site-revoked") == 1
+
+
+def test_a_hospital_that_came_back_meanwhile_is_not_the_one_that_was_to_be_revoked(desk: Desk, tmp_path: Path) -> None:
+    browser = desk.signed_in("approver")
+    asked = browser.ask("site-revoke", site="south", reason="its key was stolen")
+    revoke(desk.workspace, "south", "its key was stolen")
+    day, path = datetime.datetime.now(datetime.UTC).date(), tmp_path / "south.json"
+    request = write_request(
+        path, PrivateKey.generate(), site="south", contact="", created=day, valid_until=day + datetime.timedelta(9)
+    )
+    enrol_request(desk.workspace, path.read_bytes(), request.fingerprint)
+    answer = browser.confirm(asked)
+    assert answer.status_code == 409
+    assert "another key of the hospital" in shown(answer)
+    assert [one.revoked for one in list_sites(desk.workspace)] == [None, None]
 
 
 def test_an_alarm_is_acknowledged(desk: Desk) -> None:

@@ -161,6 +161,42 @@ def test_what_a_reader_of_the_audit_must_know_is_said(action: str, approving: Ap
     assert all(one in text for one in CAVEATS)
 
 
+SHARED = "# CC BY-NC 4.0\n\nonly for research\n"
+VECTORS = "https://vectors.example.org/v1.safetensors"
+
+
+@pytest.mark.parametrize("action", ["publish", "release"])
+def test_licence_and_place_of_the_word_vectors_are_those_of_the_release_before(
+    action: str, approving: Approving
+) -> None:
+    first = Publishing(licence=SHARED, embeddings_url=VECTORS)
+    getattr(releases, {"publish": "publish_representer", "release": "publish_pipeline"}[action])(
+        approving.workspace, first
+    )
+    browser = approving.desk.signed_in("approver")
+    asked = browser.ask(action, notes="for May")
+    assert "CC BY-NC 4.0" in shown(asked)
+    assert VECTORS in shown(asked)
+    browser.confirm(asked)
+    _, result = getattr(child, action)(approving.workspace, approving.begun[0], BY, silent)
+    repository = approving.workspace.repository()
+    assert repository.read(f"{result['name']}/LICENCE.md").decode() == SHARED
+    assert json.loads(repository.read(f"{result['name']}/reference.json"))["url"] == VECTORS
+
+
+def test_word_vectors_that_lie_nowhere_are_not_carried_without_a_word(approving: Approving) -> None:
+    releases.publish_representer(approving.workspace, Publishing(embeddings_url=VECTORS))
+    (approving.workspace.representer / "embeddings.safetensors").write_bytes(b"others")
+    pass_audit(approving.workspace)
+    answer = approving.desk.signed_in("approver").ask("publish", notes="")
+    assert answer.status_code == 409
+    assert "--embeddings-url" in shown(answer)
+
+
+def test_of_the_first_release_it_is_said_that_no_licence_is_stated(approving: Approving) -> None:
+    assert "No licence is stated" in shown(approving.desk.signed_in("approver").ask("publish", notes=""))
+
+
 @pytest.mark.parametrize("action", ["publish", "release"])
 def test_an_audit_of_another_representer_is_refused_before_anything_begins(action: str, approving: Approving) -> None:
     pass_audit(approving.workspace, representer="00" * 32)

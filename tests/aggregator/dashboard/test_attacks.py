@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
+import re
+import time
+from http.cookies import SimpleCookie
 from pathlib import Path
 
 import pytest
@@ -12,8 +16,12 @@ from aggregator.dashboard.access import accounts
 from aggregator.dashboard.actions.registry import ACTIONS
 from aggregator.dashboard.options import DashboardOptions, parse_place
 from aggregator.dashboard.pages.registry import PAGES
+from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import enrol_request
-from aggregator.registry.states import AccountRole, ShareState
+from aggregator.errors import DatabaseError
+from aggregator.registry import audit_log
+from aggregator.registry.states import AccountRole, AlarmKind, ShareState
+from aggregator.registry.tables import SiteRow
 from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
@@ -114,14 +122,58 @@ def test_a_session_that_an_attacker_has_set_is_not_the_one_that_begins(desk: Des
     assert victim.post("/sign-in", name="approver", password=PASSWORD).status_code == 303
     assert victim.cookies["dashboard"] != "fixed" * 9
     assert "Sign out" not in attacker.get("/").text
-    # And one that a browser had before is over once somebody signs in anew.
-    before = dict(victim.cookies)
-    victim.post("/sign-in", name="approver", password=PASSWORD)
-    attacker.cookies = before
-    assert "Sign out" not in attacker.get("/").text
     # Two of one name, as a neighbour on the same host can set: nobody knows which is ours.
     both = f"dashboard={victim.cookies['dashboard']}; dashboard=other"
-    assert "Sign out" not in attacker.get("/", cookie=both).text
+    assert "Sign out" in victim.get("/").text
+    assert "Sign out" not in victim.get("/", cookie=both).text
+
+
+def test_a_session_that_a_browser_had_is_over_once_somebody_signs_in_anew(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "world", proxies=("10.0.0.5",), address="https://dash.example.org")
+    victim, attacker = desk.browser("10.0.0.5"), desk.browser("10.0.0.5")
+    victim.post("/sign-in", name="approver", password=PASSWORD)
+    attacker.cookies = dict(victim.cookies)
+    assert "Sign out" in attacker.get("/").text
+    victim.post("/sign-in", name="approver", password=PASSWORD)
+    assert "Sign out" not in attacker.get("/").text
+
+
+def test_attack_another_port_of_the_same_host_gets_half_a_session_at_most(desk: Desk) -> None:
+    """Cookies know no ports: whoever runs a server on the same machine gets those of every browser that comes by."""
+    victim, thief = desk.browser(), desk.browser()
+    answer = victim.post("/sign-in", name="approver", password=PASSWORD)
+    (cookie,) = answer.headers.get_list("set-cookie")
+    kept_for = SimpleCookie(cookie)["dashboard"]["path"]
+    # A browser brings it to no address that somebody else could know, and tells nobody where it was.
+    assert kept_for == victim.room
+    assert len(kept_for) > 40
+    assert victim.get("/").headers["referrer-policy"] == "same-origin"
+    # Even with the cookie there is no page, no form and no news; nor with the address alone, or that of another session.
+    other = desk.signed_in("viewer")
+    for room, cookies in (
+        ("", victim.cookies),
+        (other.room, victim.cookies),
+        (victim.room, {}),
+        (victim.room, other.cookies),
+    ):
+        thief.room, given = room, {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+        assert "Sign out" not in thief.get("/", **given).text
+        assert thief.get("/live", **given).status_code == 403
+        form = {"csrf": victim.csrf(), "action": "share-withdraw", "share": "2", "reason": "stolen"}
+        assert thief.post("/ask", given, **form).status_code == 403
+    assert desk.state(2) == ShareState.ACCEPTED
+    assert "Sign out" in victim.get("/").text
+
+
+def test_every_address_of_a_page_in_clear_is_of_its_session(desk: Desk) -> None:
+    browser = desk.signed_in("approver")
+    cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    room, browser.room = browser.room, ""
+    for place in PAGES:
+        text = browser.get(room + filled(place.path), cookie=cookie).text
+        places = set(re.findall(r'(?:href|action|data-live)="(/[^"]*)"', text))
+        assert {one for one in places if not one.startswith((f"{room}/", "/files/"))} == set()
+    assert f'action="{room}/ask"' in browser.get(f"{room}/log", cookie=cookie).text
 
 
 def test_a_session_ends_by_itself_and_when_its_owner_says_so(desk: Desk) -> None:
@@ -194,6 +246,41 @@ def test_passwords_are_tried_a_few_times_only(desk: Desk) -> None:
     assert codes[-1] == 429
 
 
+def test_wrong_passwords_of_an_account_stand_in_the_log_and_on_the_overview(tmp_path: Path) -> None:
+    desk, typed = Desk(tmp_path / "world"), "a secret that belongs elsewhere"
+
+    def noted(least: int) -> list[str]:
+        """Written by a thread of its own, so that whoever tries sees nothing of it."""
+        for _ in range(500):
+            with desk.workspace.registry().reading() as session:
+                found = [one.details for one in audit_log.events(session) if one.action == "wrong-passwords"]
+            if len(found) >= least:
+                return found
+            time.sleep(0.02)
+        pytest.fail("nothing is noted")
+
+    def try_all(name: str, count: int) -> None:
+        for number in range(count):
+            desk.browser(f"203.0.113.{number}").post("/sign-in", name=name, password=typed)
+
+    browser = desk.signed_in("viewer")
+    try_all("approver", 4)
+    try_all("nobody", 9)
+    assert "wrong passwords" not in shown(browser.get("/"))
+    assert noted(0) == []
+    try_all("approver", 20)
+    assert noted(1) == ['{"account":"approver","tries":5}']
+    page = shown(browser.get("/"))
+    assert "5 or more wrong passwords were tried within an hour for the account approver" in page
+    # At most one event an hour, and of an hour with as many once more.
+    desk.clock.now += 3601
+    try_all("approver", 4)
+    assert len(noted(1)) == 1
+    try_all("approver", 1)
+    assert noted(2)[1] == '{"account":"approver","tries":5}'
+    assert typed not in "".join(noted(2))
+
+
 def test_many_addresses_get_no_farther_with_one_name(desk: Desk) -> None:
     codes = [
         desk.browser(f"203.0.113.{number}").post("/sign-in", name="operator", password="wrong").status_code
@@ -206,6 +293,21 @@ def test_nobody_learns_who_has_an_account(desk: Desk) -> None:
     known = desk.browser("192.0.2.1").post("/sign-in", name="viewer", password="wrong")
     unknown = desk.browser("192.0.2.1").post("/sign-in", name="nobody", password="wrong")
     assert (known.status_code, known.text) == (unknown.status_code, unknown.text)
+
+
+def test_a_sign_in_that_can_not_be_written_down_says_where_to_look(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise DatabaseError(
+            "a database that can be written", received="a full disk", advice="free some space", place="registry"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audit_log, "append", full)
+        answer = desk.browser("192.0.2.9").post("/sign-in", name="viewer", password=PASSWORD)
+    assert answer.status_code == 503
+    assert "a full disk" in shown(answer)
+    assert "see `aggregator status` at a terminal" in shown(answer)
+    assert "set-cookie" not in answer.headers
 
 
 def test_a_key_of_a_hospital_signs_nobody_in(desk: Desk) -> None:
@@ -253,14 +355,54 @@ def test_passwords_cross_no_network_in_clear(place: str) -> None:
     assert DashboardOptions(*parse_place("[::1]:8444")).origin(8444) == "http://[::1]:8444"
 
 
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("https://dash.example.org", "https://dash.example.org"),
+        ("https://Dash.Example.org/", "https://dash.example.org"),
+        ("https://dash.example.org:443", "https://dash.example.org"),
+        ("https://dash.example.org:8444", "https://dash.example.org:8444"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://müller.example", "https://xn--mller-kva.example"),
+        ("https://[2001:DB8:0::1]:443", "https://[2001:db8::1]"),
+    ],
+)
+def test_the_address_is_what_browsers_state(address: str, origin: str) -> None:
+    assert DashboardOptions("127.0.0.1", 1, address=address, proxies=("10.0.0.5",)).origin(1) == origin
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://dash.example.org?",
+        "https://dash.example.org#",
+        "https://dash.example.org\t",
+        "https://dash.exa\tmple.org",
+        "https://dash.example.org/ ",
+        "https://dash.example.org/path",
+        "https://anna@dash.example.org",
+        "https://@dash.example.org",
+        "https://straße.example",
+        "https://dash.example.org:0",
+        "https://dash.example.org:x",
+        "https://dash.example.org,evil.example",
+        "https://",
+        "https://[::1",
+        "ftp://dash.example.org",
+        "http://dash.example.org",
+    ],
+)
+def test_an_address_that_no_browser_would_state_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="--dashboard-address"):
+        DashboardOptions("127.0.0.1", 1, address=address, proxies=("10.0.0.5",))
+
+
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>alert(1)</script>"
 
 
 def test_what_a_site_writes_is_never_markup(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "world")
     key, path = PrivateKey.generate(), tmp_path / "west.json"
-    import datetime
-
     day = datetime.datetime.now(datetime.UTC).date()
     request = write_request(
         path, key, site="west", contact=HOSTILE, created=day, valid_until=day + datetime.timedelta(9)
@@ -279,6 +421,31 @@ def test_what_a_site_writes_is_never_markup(tmp_path: Path) -> None:
         assert "<img src=x" not in said
         assert "<script>" not in said
     assert HOSTILE in shown(browser.get("/sites/west")) or "&lt;img" in browser.get("/sites/west").text
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f", "\x9b"])
+def test_what_a_site_writes_turns_no_line_round_that_is_confirmed(tmp_path: Path, mark: str) -> None:
+    """Marks of direction would show the person who confirms other words than the hospital has written."""
+    desk, day, path = Desk(tmp_path / "world"), datetime.datetime.now(datetime.UTC).date(), tmp_path / "west.json"
+    with desk.workspace.registry().transaction() as session:
+        session.get_one(SiteRow, "south").contact = f"ward{mark} 9102-10-10 litnu stnuoc"
+        raise_alarm(session, "north", AlarmKind.INFLUENCE, f"recall{mark} of DATE")
+    browser = desk.signed_in("approver")
+    pages = [browser.get("/sites/south"), browser.get("/influence"), browser.ask("alarm-acknowledge", alarm="1")]
+    if ord(mark) > 0x2000:
+        request = write_request(
+            path,
+            PrivateKey.generate(),
+            site="west",
+            contact=f"ward{mark} 9",
+            created=day,
+            valid_until=day + datetime.timedelta(9),
+        )
+        pages.append(browser.ask("site-enrol", request=path.read_text(), fingerprint=request.fingerprint))
+    for page in pages:
+        assert page.status_code == 200
+        assert mark not in page.text
+        assert f"\\u{ord(mark):04x}" in page.text
 
 
 def test_pages_and_logs_hold_no_secret(

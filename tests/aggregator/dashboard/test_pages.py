@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -16,7 +17,7 @@ from aggregator.publishing.releases import Publishing, publish_representer
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow, SiteKeyRow
 from tests.aggregator.dashboard.desk import Desk, shown
-from tests.aggregator.registry.rows import share
+from tests.aggregator.registry.rows import share, site
 
 
 @pytest.fixture
@@ -81,6 +82,41 @@ def test_of_a_hospital_without_phi_held_out_no_recall_is_told(desk: Desk) -> Non
     assert -1 < pool.find(south) < pool.find(north)
     assert "all PHI recall not measured tokens held out 0" in shown(browser.get("/sites/north"))
     assert "With your own notes alone: not measured" in shown(browser.get("/sites/north"))
+
+
+def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:
+    names = [f"hospital-{number:02}" for number in range(12)]
+    silent = dict.fromkeys(names[2:], "no answer")
+    rounds = [
+        {"number": 1, "norms": dict.fromkeys(names, 1.0), "refused": {}, "bytes_each": 1},
+        {"number": 2, "norms": {names[0]: 1.0}, "refused": {names[1]: "not finite", **silent}, "bytes_each": 1},
+        {
+            "number": 3,
+            "norms": {names[0]: 1.0},
+            "refused": {"(10.0.0.9)": "not signed by an enrolled site"},
+            "bytes_each": 1,
+        },
+    ]
+    head_with(desk, federated={"plan": {}, "rounds": rounds})
+    page = desk.signed_in("viewer").get("/federated")
+    assert re.findall(r'<span class="mark bad">([^<]*)</span>', page.text) == [
+        "hospital-01: not finite",
+        "(10.0.0.9): not signed by an enrolled site",
+    ]
+    # Of ten that were not reached, and of eleven that are missing without a word, eight are named and the rest counted.
+    assert "hospital-09: no answer and 2 more" in shown(page)
+    assert "hospital-08 and 3 more" in shown(page)
+
+
+def test_further_hospitals_of_a_name_are_of_that_name(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add_all(site(f"st-{number:02}") for number in range(30))
+    browser = desk.signed_in("viewer")
+    page = browser.get("/sites?name=st-")
+    (further,) = re.findall(r'href="([^"]*)" rel="next"', page.text)
+    following = shown(browser.get(html.unescape(further)))
+    assert "26 to 30 of 30" in following
+    assert "north" not in following
 
 
 def published(desk: Desk, vocabulary: str) -> str:

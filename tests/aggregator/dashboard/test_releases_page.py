@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +69,40 @@ def test_an_audit_with_caveats_is_not_marked_as_good(desk: Desk) -> None:
     pass_audit(desk.workspace, preset="quick")
     releases.publish_representer(desk.workspace)
     assert 'mark good">quick audit passed<' in browser.get("/releases").text
+
+
+def test_words_to_the_hospitals_stand_in_their_lines(desk: Desk) -> None:
+    """Though marks that can't be seen stand there as what they are."""
+    notes = Publishing(audited=False, notes="First line\nsecond line\nthird \u202eline")
+    releases.publish_representer(desk.workspace, notes)
+    assert (
+        "First line\nsecond line\nthird \\u202eline" in desk.signed_in("viewer").get("/releases/0001-representer").text
+    )
+
+
+INSIDE = re.compile(r'<circle cx="[0-9.]+" cy="([0-9.-]+)" r="3.2"')
+
+
+@pytest.mark.parametrize("hidden", [0.9, 0.3, 0.0])
+def test_no_point_of_privacy_against_worth_lies_outside_of_its_drawing(desk: Desk, hidden: float) -> None:
+    finding = {"attack": "match", "value": 0.51, "baseline": 0.5, "trials": 100}
+    pass_audit(desk.workspace, findings=[finding])
+    points = {"hospitals": 4, "points": [{"target": 0.92, "hidden": hidden, "precision": 0.5, "least": 0.1}]}
+    (desk.workspace.head / "operating_points.json").write_text(json.dumps(points))
+    releases.publish_pipeline(desk.workspace)
+    page = desk.signed_in("viewer").get("/releases")
+    (up,) = map(float, INSIDE.findall(page.text))
+    # Below lies the axis, at 30 + 180.
+    assert 30 <= up <= 210
+    assert "asked for 92%" in shown(page)
+
+
+@pytest.mark.parametrize("least", [0.5, 0.1])
+def test_no_epoch_of_the_adversaries_lies_outside_of_its_drawing(desk: Desk, least: float) -> None:
+    record = {"record": {"adversary_accuracy": [0.6, least]}}
+    (desk.workspace.representer / "training.json").write_text(json.dumps(record))
+    (way, _) = re.findall(r'points="([^"]+)"', desk.signed_in("viewer").get("/releases").text)
+    assert all(30 <= float(point.partition(",")[2]) <= 210 for point in way.split())
 
 
 def other_audit(desk: Desk) -> None:

@@ -140,6 +140,9 @@ def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path)
     dashboard = ("--dashboard", f"0.0.0.0:{free}", "--dashboard-address", f"https://localhost:{free}")
     with process(world.provider, served, *dashboard) as (running, port):
         assert running.stderr is not None
+        assert running.stdout is not None
+        # The server waits for the dashboard no moment; this test does.
+        assert running.stdout.readline().startswith("dashboard ")
         # Half of a renewal: the key is still that of the certificate before.
         served.certificate.write_bytes(second)
         running.send_signal(signal.SIGHUP)

@@ -28,6 +28,7 @@ from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text, now
 from aggregator.status import hook as hooks
 from aggregator.status.alerts import find_alerts
+from aggregator.status.guessed import Guessed, note_guessed, read_guessed
 from aggregator.status.last_round import LastRound
 from aggregator.status.served_certificate import ServedCertificate
 from aggregator.status.standing import Hospital, LastShare, Standing, read_standing
@@ -80,6 +81,15 @@ def test_a_certificate_that_renews_itself_in_time_needs_nobody(days: tuple[int, 
     assert not find_alerts(standing(certificate=ServedCertificate(*map(in_days, days))))
 
 
+def test_wrong_passwords_are_told_by_account_and_day_for_three_days(tmp_path: Path) -> None:
+    made = workspaces.create(tmp_path / "provider", "north", "i2b2_2014")
+    for account, tries in (("anna", 5), ("bea", 5), ("anna", 40)):
+        note_guessed(made, account, tries)
+    at = datetime.datetime.now(datetime.UTC)
+    assert {(one.account, one.tries) for one in read_guessed(made, at)} == {("anna", 40), ("bea", 5)}
+    assert read_guessed(made, at + datetime.timedelta(days=3, minutes=1)) == ()
+
+
 def test_nothing_needs_anybody_where_all_is_well() -> None:
     one = standing(hospital("st-anne"))
     assert not find_alerts(one)
@@ -105,6 +115,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(certificate=ServedCertificate(in_days(-4), in_days(2))), "certificate-ends", "systemctl reload"),
         (standing(certificate=ServedCertificate(in_days(-91), in_days(-1))), "certificate-ends", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
+        (standing(guessed=(Guessed("anna", in_days(-1), 6),)), "wrong-passwords", "6 or more wrong passwords"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
         (standing(hospital("moor"), reserving={"moor": RESERVED}), "reserved", "reserve 48.0 GiB, more than its part"),
         (standing(withdrawn_in_head=("share 3 of moor",)), "head", "was trained with share 3 of moor, withdrawn since"),
