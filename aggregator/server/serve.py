@@ -37,6 +37,7 @@ from aggregator.server.middleware import LOG
 from aggregator.status.served_certificate import write_served
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
+from foundation.files import flush
 from foundation.os_errors import storage_error
 from protocols.errors import ProtocolError
 from protocols.http.messages import server_address
@@ -166,6 +167,8 @@ def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
     folder = workspace.root / "uploads"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        # What is flushed in it is not there after a loss of power whose own name is not.
+        flush(workspace.root)
     except OSError as error:
         raise storage_error(folder, error) from error
     return Setup(workspace.registry(), folder, workspace.releases, address, limits)
