@@ -25,6 +25,7 @@ from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked,
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError
+from aggregator.objects.needed import lock_object
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
@@ -326,18 +327,18 @@ def taken_back(session: Session, row: ShareRow) -> Verdict | None:
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
-    """Deletes an object that no share needs any more; does nothing if one does.
-
-    Under the lock of the writers: who stores a share looks under it whether the object is there.
-    """
+    """Deletes an object that no share needs any more; does nothing if one does."""
     if digest is None:
         return
     needed = select(ShareRow.id).where(
         ((ShareRow.bundle_sha256 == digest) & (ShareRow.state == ShareState.RECEIVED))
         | ((ShareRow.payload_sha256 == digest) & ShareRow.state.in_(KEPT))
     )
-    with workspace.registry().transaction() as session:
-        if session.scalar(needed.limit(1)) is None:
+    # Whoever enters a share that needs the object waits for this lock, and puts the object again.
+    with lock_object(workspace.root, digest):
+        with workspace.registry().reading() as session:
+            is_needed = session.scalar(needed.limit(1)) is not None
+        if not is_needed:
             workspace.objects().delete(digest)
 
 

@@ -34,6 +34,7 @@ from aggregator.errors import AggregatorError, DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.ingestion.verdict import check_signer, compare_with_earlier, decide
+from aggregator.objects.needed import lock_object
 from aggregator.objects.room import COPIES, has_room
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
@@ -181,10 +182,12 @@ def receive(workspace: Workspace, path: Path) -> int:
                 advice="free some space and repeat",
                 place=path.name,
             )
-        # Also if it came before: whatever has happened to the object since, now it is right.
-        workspace.objects().put(path, bundle.sha256)
         try:
-            row = _enter(workspace, bundle)
+            # Until its row is there, nobody may find that no share needs the object.
+            with lock_object(workspace.root, bundle.sha256):
+                # Also if it came before: whatever has happened to the object since, now it is right.
+                workspace.objects().put(path, bundle.sha256)
+                row = _enter(workspace, bundle)
         except ProtocolError:
             # Its site was revoked meanwhile: no share will ever need the bytes.
             forget(workspace, bundle.sha256)
@@ -239,9 +242,11 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
             terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
         opened = open_received(path, folder, keys, recipient, terms)
         payload = parse_manifest(opened.envelope).payload_sha256 if opened.envelope else None
-        if opened.payload is not None and payload is not None:
-            workspace.objects().put(opened.payload, payload)
         compared = compare_with_earlier(workspace, row.id, opened)
+        if opened.payload is not None and payload is not None:
+            # As above: a share with the same payload may be withdrawn at this moment.
+            objects.enter_context(lock_object(workspace.root, payload))
+            workspace.objects().put(opened.payload, payload)
         with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
             if row.state == ShareState.RECEIVED:
@@ -342,9 +347,6 @@ def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
             audit_log.append(
                 session, header.site, "share-received", {"sequence": header.sequence, "bundle": bundle.sha256}
             )
-        # Somebody may have refused and forgotten the same bytes since they were put.
-        if row.state == ShareState.RECEIVED and not workspace.objects().exists(bundle.sha256):
-            workspace.objects().put(bundle.path, bundle.sha256)
         return row
 
 
