@@ -15,6 +15,7 @@ DeidError (foundation)
     ├── FederatedError      too few sites answered a round with what can be used
     ├── RequestError        a request to the server that is refused
     └── RegistryError       a site or share that is unknown, revoked or there already; an audit log with a broken link
+        └── UndecidedError  what is asked about a share is kept, and done when it is decided
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class RegistryError(AggregatorError):
     """A site or share that is unknown, revoked or there already; an audit log with a broken link."""
 
     exit_code = 21
+
+
+class UndecidedError(RegistryError):
+    """What is asked about a share is kept, and done when it is decided."""
 
 
 class AuditError(AggregatorError):

@@ -17,13 +17,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.enrolled import shares, site_rotation
-from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
+from aggregator.errors import AggregatorError, RegistryError, RequestError, UndecidedError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
 from aggregator.server.connections.addresses import Proxies
 from aggregator.server.connections.listener import Listener
@@ -164,7 +165,7 @@ def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext, *, grac
 
 def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
     """What the server of a workspace stands on."""
-    folder = workspace.root / "uploads"
+    folder = workspace.uploads
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         # What is flushed in it is not there after a loss of power whose own name is not.
@@ -199,7 +200,7 @@ def work(
     return Work(take_in, withdraw, rotate, resume, stop)
 
 
-def _not_decided(share: int) -> None:
+def _not_decided(share: int | None) -> NoReturn:
     """A share that waits is not decided here, where it would hold up other requests: what decides it knows what its site asks."""
     raise RequestError(
         "expected a share that is decided, got one that waits: it will be withdrawn when it is, and never count; ask again for the receipt",
@@ -223,6 +224,8 @@ def _about_the_message(workspace: Workspace) -> Iterator[None]:
         raise WorkspaceError(f"workspace: expected the provider's signing key, got an error: {error}") from error
     try:
         yield
+    except UndecidedError:
+        _not_decided(None)
     except RegistryError as error:
         raise RequestError(str(error), status=409, code="conflict") from error
 

@@ -34,7 +34,7 @@ from aggregator.errors import RequestError
 from aggregator.objects.room import COPIES, free_room, has_room
 from aggregator.registry import Registry
 from aggregator.registry.states import ShareState, UploadState
-from aggregator.registry.tables import ShareRow, UploadRow
+from aggregator.registry.tables import ShareRow, UploadRow, upload_file
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits, all_reserved, no_room, telling_of_room
@@ -93,7 +93,7 @@ class Uploads:
         return self._path(upload.id)
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name}.part"
+        return self._folder / upload_file(name)
 
     def receipt(self, site: str, bundle_sha256: str) -> bytes | None:
         """The receipt of a bundle that this site has sent before; None if there is none yet."""
