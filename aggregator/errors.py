@@ -9,6 +9,7 @@ DeidError (foundation)
     ├── DropError           the head finds less than the last release, or than it would without a site
     ├── SandboxError        a payload led its check astray
     │   └── UnconfinedError no check can be started and confined on this machine
+    │       └── KilledError     a check was killed by somebody else, as by a system without memory
     ├── RefusedError        a share was refused
     ├── AttentionError      something needs a person, and the command was asked to say so by its code
     ├── HookError           a program of the provider's own did not take what it was told
@@ -68,6 +69,10 @@ class SandboxError(AggregatorError):
 
 class UnconfinedError(SandboxError):
     """No check can be started and confined on this machine."""
+
+
+class KilledError(UnconfinedError):
+    """A check was killed by somebody else, as by a system without memory."""
 
 
 class RefusedError(AggregatorError):

@@ -18,6 +18,7 @@ and leave it `received`.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import AlarmKind, ShareState
 from aggregator.registry.tables import ShareRow
-from aggregator.registry.times import now
+from aggregator.registry.times import as_moment, now
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError, StorageError
 from foundation.locks import lock_number
@@ -52,6 +53,8 @@ from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, ver
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.sealing import read_envelope
 
+# So long a share whose checks are killed by somebody else waits for a machine with memory; then it is taken for the reason.
+_PATIENCE = datetime.timedelta(days=1)
 # Encryption adds a quarter of a thousandth.
 _MAX_BUNDLE_BYTES = LIMITS.max_file_bytes + (LIMITS.max_file_bytes >> 10)
 
@@ -240,7 +243,8 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         with _own_fault():
             path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
             terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
-        opened = open_received(path, folder, keys, recipient, terms)
+        patient = as_moment(row.received_at) > as_moment(now()) - _PATIENCE
+        opened = open_received(path, folder, keys, recipient, terms, patient)
         payload = parse_manifest(opened.envelope).payload_sha256 if opened.envelope else None
         compared = compare_with_earlier(workspace, row.id, opened)
         if opened.payload is not None and payload is not None:

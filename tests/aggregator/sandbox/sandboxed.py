@@ -183,6 +183,13 @@ def say_nothing(arguments: Arguments) -> Json:
     os._exit(0)
 
 
+def hang_up(arguments: Arguments) -> Json:
+    """Closes the pipe and stays, so that it will be killed by the parent."""
+    os.closerange(3, 512)
+    time.sleep(1000)
+    return None
+
+
 def leave(arguments: Arguments) -> Json:
     sys.exit(3)
 

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.errors import KilledError, SandboxError, UnconfinedError
+from aggregator.sandbox import parent
+from aggregator.sandbox.child import READY
 from aggregator.sandbox.parent import SandboxLimits, read_answer, run
 from foundation.errors import StorageError
 from protocols.canonical import Json
@@ -110,6 +112,7 @@ def test_a_file_that_it_could_not_read_comes_back_as_that() -> None:
         (sandboxed.flood, "65536 bytes"),
         (sandboxed.say_nothing, "canonical JSON"),
         (sandboxed.speak_otherwise, "canonical JSON"),
+        (sandboxed.hang_up, "SIGKILL"),
         (sandboxed.leave, "code 3"),
         (sandboxed.crash, "SIGSEGV"),
         (sandboxed.many_files, "OSError"),
@@ -233,17 +236,36 @@ def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         run(sandboxed.sleep, {}, SandboxLimits(wall_s=60))
 
 
+def test_a_check_that_somebody_killed_says_nothing_about_the_payload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system that runs out of memory kills the child first of all, as it asks to be."""
+    before, true = descendants(), parent._read
+    scores: list[str] = []
+
+    def read(pipe: int, most: int, deadline: float) -> bytes | None:
+        found = true(pipe, most, deadline) if not scores else b""
+        if found == READY:
+            [child] = descendants() - before
+            scores.append((Path("/proc") / str(child) / "oom_score_adj").read_text())
+            os.kill(child, signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(parent, "_read", read)
+    with pytest.raises(KilledError, match="without memory"):
+        run(sandboxed.sleep, {}, SHORT)
+    assert scores == ["1000\n"]
+
+
 def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
     code = "from aggregator.sandbox.parent import run; from tests.aggregator.sandbox import sandboxed; run(sandboxed.sleep, {})"
-    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+    with subprocess.Popen([sys.executable, "-c", code]) as killed:
         try:
-            listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+            listed = Path(f"/proc/{killed.pid}/task/{killed.pid}/children")
             until(lambda: bool(listed.read_text()))
             child = Path("/proc") / listed.read_text().split()[0]
             # Ready, or at least past the call that asks for the signal.
             until(lambda: "Seccomp:\t2" in (child / "status").read_text())
         finally:
-            parent.kill()
+            killed.kill()
     until(lambda: not child.exists())
 
 
