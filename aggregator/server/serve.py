@@ -7,6 +7,7 @@ acknowledged is on the disk and the rest is sent again. On SIGHUP it reads its c
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import signal
@@ -25,6 +26,7 @@ from starlette.types import ASGIApp
 from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, UndecidedError, WorkspaceError
+from aggregator.sandbox.landlock import landlock_version
 from aggregator.server.app import Setup, Work, create_app
 from aggregator.server.connections.addresses import Proxies
 from aggregator.server.connections.listener import Listener
@@ -130,6 +132,7 @@ def serve(
         # A thread that computes lets the event loop have its turn sooner: it asks for one after every read of a socket.
         sys.setswitchinterval(_SWITCH_S)
         _log_to_standard_error()
+        warn_without_landlock()
         # Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder.
         with _handled((signal.SIGTERM, signal.SIGINT), lambda *_: None):
             server = AnnouncedServer(configure(app, guarded, certificate.context), lambda: ready(address), certificate)
@@ -247,6 +250,15 @@ def _address(options: ServeOptions, port: int) -> str:
     if options.host in ("", "0.0.0.0", "::"):  # noqa: S104 - the question, not a binding
         raise ConfigurationError("--address: expected the address that sites use, since --host names none; give it")
     return server_address(f"https://{options.host}:{port}")
+
+
+def warn_without_landlock() -> None:
+    """Says in the log that checks of payloads could read more here than they need, where that is so: shares are taken in all the same."""
+    if landlock_version(ctypes.CDLL(None)) < 1:
+        LOG.warning(
+            "expected a kernel with Landlock, got one without: a payload that takes its check over could read what the server can read, though "
+            "neither change nor send it; run on Linux 5.13 or later with Landlock switched on"
+        )
 
 
 def _log_to_standard_error() -> None:

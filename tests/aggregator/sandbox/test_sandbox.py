@@ -162,11 +162,23 @@ def test_raw_calls_touch_no_file_and_no_other_process(tmp_path: Path) -> None:
     assert path.stat().st_mode == rights
 
 
-def has_landlock() -> bool:
-    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by their numbers on x86_64")
+@pytest.mark.parametrize("landlock", [True, False], ids=["as it is", "on a kernel without Landlock"])
+def test_raw_calls_open_no_file_but_to_read_it(landlock: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"ours")
+    if not landlock:
+        without = "import main; from aggregator.sandbox import child; child.read_only_below = lambda *_: False;"
+        monkeypatch.setattr(parent, "_START", parent._START.replace("import main;", without))
+    found = run(sandboxed.raw_openings, {"path": str(path)}, readable=[tmp_path]).result
+    assert isinstance(found, dict)
+    assert [found.pop("open to read"), found.pop("openat to read"), found.pop("openat2")] == [0, 0, errno.ENOSYS]
+    assert set(found.values()) == {errno.EPERM}
+    assert path.read_bytes() == b"ours"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
+@pytest.mark.skipif(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1, reason="this kernel has no Landlock")
 def test_it_reads_no_file_but_those_of_its_folder(tmp_path: Path) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     for folder in (own, other):
