@@ -150,6 +150,8 @@ def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext, *, grac
         context: for TLS.
         grace_s: for what runs when the server ends.
     """
+    # Whoever connects could have it warn of all that is no HTTP; what is worth a line is in our own log.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     return uvicorn.Config(
         app,
         loop="asyncio",
