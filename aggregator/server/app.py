@@ -18,7 +18,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -264,20 +264,23 @@ class _Interface:
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
-        keeper = asyncio.create_task(self._keep_tidy())
+        # What an earlier run left may take hours, and the rest must not wait for it.
+        keepers = [
+            asyncio.create_task(self._keep_tidy(self._uploads.tidy, self._authenticator.forget_nonces)),
+            asyncio.create_task(self._keep_tidy(self._work.resume)),
+        ]
         try:
             yield
         finally:
-            keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeper
+            for keeper in keepers:
+                keeper.cancel()
+            await asyncio.gather(*keepers, return_exceptions=True)
             self._work.stop()
             await self._intake.close()
             for turns in (self._turns, self._changes):
                 turns.close()
 
-    async def _keep_tidy(self) -> None:
-        steps: list[Callable[[], object]] = [self._uploads.tidy, self._authenticator.forget_nonces, self._work.resume]
+    async def _keep_tidy(self, *steps: Callable[[], object]) -> None:
         while True:
             for step in steps:
                 try:

@@ -197,11 +197,7 @@ class Uploads:
 
     @contextmanager
     def held(self, upload: Upload) -> Iterator[Path]:
-        """The file of an upload that is whole, which stays until the block ends, however long its share is in work.
-
-        Raises:
-            StorageError: it can't be opened.
-        """
+        """The file of an upload that is whole, which stays until the block ends, however long its share is in work."""
         path = self.path(upload)
         with map_os_errors(path):
             file = path.open("rb")
@@ -219,8 +215,7 @@ class Uploads:
 
     def tidy(self) -> None:
         """Ends uploads whose time is over, whose bytes are lost, or whose share was decided when the server or the database went;
-        forgets those of long ago, and removes files that belong to no open one.
-        """
+        forgets those of long ago, and removes files that belong to no open one."""
         now = self._now()
         decided = select(ShareRow.id).where(
             ShareRow.site == UploadRow.site,
@@ -234,7 +229,7 @@ class Uploads:
             for row in session.scalars(select(UploadRow).where(still_open)):
                 if self._is_lost(row.id, row.offset):
                     _give_up(row)
-                elif row.expires_at <= as_text(now) and not _is_held(self._path(row.id)):
+                elif row.expires_at <= as_text(now) and self._is_at_rest(row.id):
                     row.state = UploadState.ABORTED
                 else:
                     kept.add(row.id)
@@ -253,11 +248,8 @@ class Uploads:
             # Another site's upload is as good as none: nothing is to be learnt about it.
             if row is None or row.site != site:
                 raise RequestError("expected an upload of this site, got none; begin it", status=404, code="not-found")
-            if row.state == UploadState.ABORTED or (
-                row.state == UploadState.OPEN
-                and row.expires_at <= as_text(self._now())
-                and row.offset < row.bundle_bytes
-            ):
+            over = row.expires_at <= as_text(self._now()) and row.offset < row.bundle_bytes
+            if row.state == UploadState.ABORTED or (row.state == UploadState.OPEN and over):
                 raise RequestError(
                     "expected an upload that is open, got one that has ended; begin it anew", status=410, code="gone"
                 )
@@ -272,6 +264,11 @@ class Uploads:
             except FileNotFoundError:
                 return True
 
+    def _is_at_rest(self, name: str) -> bool:
+        path = self._path(name)
+        with map_os_errors(path), path.open("rb") as file:
+            return _can_lock(file)
+
     def _ready(self, caller: Caller, name: str) -> Upload:
         """The upload, if a piece at the caller's offset can follow."""
         upload = self.find(caller.site, name)
@@ -282,7 +279,11 @@ class Uploads:
     def _advance(self, upload: Upload, end: int, arrived: IO[bytes]) -> None:
         """Writes a piece that is whole, and moves the offset behind it."""
         with self.path(upload).open("r+b") as file:
-            lock(file.fileno())
+            # Nobody waits here, with a thread of everybody's: a share may be in work for hours.
+            if not _can_lock(file):
+                raise RequestError(
+                    "expected an upload at rest, got one in work; ask how far it got", status=409, code="offset"
+                )
             # Who was faster has moved the offset, and what lies in front of it counts.
             _check_place(self.find(upload.site, upload.id), upload.offset)
             file.seek(upload.offset)
@@ -378,14 +379,13 @@ def _upload(row: UploadRow) -> Upload:
     return Upload(row.id, row.site, row.bundle_sha256, row.bundle_bytes, row.offset, row.state)
 
 
-def _is_held(path: Path) -> bool:
-    """Whether a share is being taken in from a file, or a piece written into it, in this process or another."""
-    with map_os_errors(path), path.open("rb") as file:
-        try:
-            lock(file.fileno(), wait=False)
-        except BlockingIOError:
-            return True
-    return False
+def _can_lock(file: IO[bytes]) -> bool:
+    """Locks a file, unless a share is being taken in from it, or a piece written into it, in this process or another."""
+    try:
+        lock(file.fileno(), wait=False)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _give_up(row: UploadRow) -> None:

@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from aggregator.registry.tables import UploadRow
+from aggregator.server import app
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Uploads
 from tests.aggregator.server.service import Provider, bundle, problem, provider, run, site
@@ -146,6 +148,28 @@ def test_a_share_that_is_in_work_when_its_upload_ends_is_taken_in(tmp_path: Path
     central.registry.close()
 
 
+def test_attack_pieces_for_a_share_in_work_hold_no_thread(tmp_path: Path) -> None:
+    central = provider(tmp_path, wait_s=0.01)
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            await north.send("PATCH", place, BUNDLE, offset=0)
+            central.ingest.gate.clear()
+            while central.ingest.asked == 0:
+                assert (await north.send("POST", f"{place}/finish")).status_code == 202
+            pieces = [asyncio.create_task(north.send("PATCH", place, b"", offset=len(BUNDLE))) for _ in range(4)]
+            assert {problem(answer) for answer in await asyncio.wait_for(asyncio.gather(*pieces), 20)} == {"offset"}
+            assert (await asyncio.wait_for(south.begin(bundle(4_000, site="south")), 20)).status_code == 201
+            central.ingest.gate.set()
+            while (answer := await north.send("POST", f"{place}/finish")).status_code == 202:
+                pass
+            assert answer.status_code == 200
+
+    run(work)
+    central.registry.close()
+
+
 def test_one_that_is_whole_and_in_nobodys_hands_ends_with_its_time(central: Provider) -> None:
     async def work() -> None:
         async with site(central.app) as north:
@@ -156,3 +180,39 @@ def test_one_that_is_whole_and_in_nobodys_hands_ends_with_its_time(central: Prov
     tidy(central, lambda: time.time() + 73 * 3600)
     assert states(central) == ["aborted"]
     assert not list(central.setup.uploads.iterdir())
+
+
+def test_what_an_earlier_run_left_keeps_nothing_else_from_being_tidied(
+    central: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "_TIDY_S", 0.05)
+    begun, go = threading.Event(), threading.Event()
+
+    def resume() -> None:
+        begun.set()
+        go.wait(30)
+
+    nothing = app.Work(central.ingest, lambda *_: b"", lambda *_: b"", resume, go.set)
+    served = app.create_app(central.setup, nothing)
+
+    async def work() -> None:
+        asked: asyncio.Queue[Any] = asyncio.Queue()
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        running = asyncio.ensure_future(served({"type": "lifespan", "asgi": {"version": "3.0"}}, asked.get, told.put))
+        await asked.put({"type": "lifespan.startup"})
+        await told.get()
+        assert await asyncio.to_thread(begun.wait, 30)
+        for name in ("first", "second"):
+            left = central.setup.uploads / f"{name}.part"
+            left.write_bytes(b"of a crash")
+            for _ in range(400):
+                await asyncio.sleep(0.05)
+                if not left.exists():
+                    break
+            assert not left.exists()
+        assert not go.is_set()
+        await asked.put({"type": "lifespan.shutdown"})
+        await told.get()
+        await running
+
+    run(work)
