@@ -214,8 +214,7 @@ class Uploads:
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Ends uploads whose time is over, whose bytes are lost, or whose share was decided when the server or the database went;
-        forgets those of long ago, and removes files that belong to no open one."""
+        """Ends uploads that are over, lost, or of a decided share, forgets those of long ago, and removes files of no open one."""
         now = self._now()
         decided = select(ShareRow.id).where(
             ShareRow.site == UploadRow.site,
