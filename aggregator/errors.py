@@ -9,12 +9,14 @@ DeidError (foundation)
     ├── DropError           the head finds less than the last release, or than it would without a site
     ├── SandboxError        a payload led its check astray
     │   └── UnconfinedError no check can be started and confined on this machine
+    │       └── KilledError     a check was killed by somebody else, as by a system without memory
     ├── RefusedError        a share was refused
     ├── AttentionError      something needs a person, and the command was asked to say so by its code
     ├── HookError           a program of the provider's own did not take what it was told
     ├── FederatedError      too few sites answered a round with what can be used
     ├── RequestError        a request to the server that is refused
     └── RegistryError       a site or share that is unknown, revoked or there already; an audit log with a broken link
+        └── UndecidedError  what is asked about a share is kept, and done when it is decided
 """
 
 from __future__ import annotations
@@ -43,6 +45,10 @@ class RegistryError(AggregatorError):
     exit_code = 21
 
 
+class UndecidedError(RegistryError):
+    """What is asked about a share is kept, and done when it is decided."""
+
+
 class AuditError(AggregatorError):
     """The representer has not passed an audit."""
 
@@ -63,6 +69,10 @@ class SandboxError(AggregatorError):
 
 class UnconfinedError(SandboxError):
     """No check can be started and confined on this machine."""
+
+
+class KilledError(UnconfinedError):
+    """A check was killed by somebody else, as by a system without memory."""
 
 
 class RefusedError(AggregatorError):

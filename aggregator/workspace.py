@@ -15,6 +15,7 @@ unfinished/        what trainings that were cut go on with, see `aggregator.trai
 releases/          the release repository, see `aggregator.repository.tuf_repository`
 registry.sqlite    what is known of sites, shares, uploads and releases, and the audit log; unless a database has it
 objects/           bundles and payloads by their digests; unless an S3-compatible store has them
+uploads/           bundles on their way in
 staging/           what is being opened at the moment
 """
 
@@ -126,6 +127,11 @@ class Workspace:
     def releases(self) -> Path:
         """Folder of the release repository."""
         return self.root / "releases"
+
+    @property
+    def uploads(self) -> Path:
+        """Folder of the bundles on their way in."""
+        return self.root / "uploads"
 
     @property
     def offline_keys(self) -> Path:

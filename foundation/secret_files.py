@@ -22,7 +22,7 @@ def read_secret(path: Path) -> bytes:
         StorageError: it is damaged, others than its owner may read it, or it can be neither read nor made.
     """
     if not path.exists():
-        _make(path)
+        make_secret(path, secrets.token_bytes(SECRET_BYTES))
     return read_kept_secret(path)
 
 
@@ -51,10 +51,15 @@ def read_kept_secret(path: Path) -> bytes:
     return secret
 
 
-def _make(path: Path) -> None:
+def make_secret(path: Path, content: bytes) -> None:
+    """Writes a secret that appears whole under its name, for its owner alone; where one is there already it stays.
+
+    Raises:
+        StorageError: it can't be made.
+    """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        write_bytes(draft, secrets.token_bytes(SECRET_BYTES))
+        write_bytes(draft, content)
         with map_os_errors(path), suppress(FileExistsError):
             os.link(draft, path)
             # What is made with it must not outlive it.

@@ -1,18 +1,25 @@
 """What sites ask back while it waits: of a share that is not decided nobody knows the manifest, and a withdrawal names nothing else.
 
 So their word is kept until the share is decided, whatever is decided. An invented digest looks like the true one: a few are kept.
+A share waits from the moment when the last byte of its bundle is on the provider's disk, which may be hours before it is entered.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import ColumnElement, Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
-from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ShareRow, WithdrawalRow
+from aggregator.registry.states import ShareState, UploadState
+from aggregator.registry.tables import ShareRow, UploadRow, WithdrawalRow, upload_file
 from aggregator.workspace import Workspace
+from foundation.errors import StorageError
+from protocols.errors import ProtocolError
+from protocols.share.bundle_header import read_header
 from protocols.share.withdrawal import Withdrawal
 
 MOST_ASKED = 4
@@ -26,8 +33,34 @@ def waiting(asked: Withdrawal) -> Select[int]:
     )
 
 
-def keep_asked(workspace: Workspace, asked: Withdrawal) -> int | None:
-    """Keeps what a site asks about a share that waits; returns its number, None where it is decided by now.
+def on_its_way(workspace: Workspace, asked: Withdrawal) -> list[str]:
+    """The uploads of whole bundles that have the number a withdrawal names, by what their headers say."""
+    whole = select(UploadRow.id).where(
+        UploadRow.site == asked.site,
+        UploadRow.state == UploadState.OPEN,
+        UploadRow.offset == UploadRow.bundle_bytes,
+    )
+    with workspace.registry().reading() as session:
+        names = session.scalars(whole).all()
+    found = []
+    for name in names:
+        # What is no bundle, or gone, becomes no share.
+        with suppress(ProtocolError, StorageError):
+            if read_header(workspace.uploads / upload_file(name)).sequence == asked.sequence:
+                found.append(name)
+    return found
+
+
+def keep_asked(workspace: Workspace, asked: Withdrawal, coming: Sequence[str] = ()) -> tuple[bool, int | None]:
+    """Keeps what a site asks about a share that waits.
+
+    Args:
+        workspace: the provider's.
+        asked: the withdrawal.
+        coming: what `on_its_way` has found, where no such share is entered.
+
+    Returns:
+        whether it is kept, which it is not where the share is decided by now; and the number of the share, if it is entered.
 
     Raises:
         RegistryError: MOST_ASKED others are kept.
@@ -35,13 +68,15 @@ def keep_asked(workspace: Workspace, asked: Withdrawal) -> int | None:
     key = (asked.site, asked.sequence, asked.manifest_sha256)
     with workspace.registry().transaction() as session:
         number = session.scalar(waiting(asked))
-        if number is not None and session.get(WithdrawalRow, key) is None:
+        if number is None and not _still_coming(session, coming):
+            return False, None
+        if session.get(WithdrawalRow, key) is None:
             _check_room(session, asked)
             session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
             audit_log.append(
                 session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
             )
-        return number
+        return True, number
 
 
 def asked_back(session: Session, row: ShareRow) -> str | None:
@@ -53,6 +88,13 @@ def asked_back(session: Session, row: ShareRow) -> str | None:
 def forget_asked(session: Session, row: ShareRow) -> None:
     """Forgets what was asked about a share, which is decided: in the caller's transaction."""
     session.execute(delete(WithdrawalRow).where(*_about(row.site, row.sequence)))
+
+
+def _still_coming(session: Session, coming: Sequence[str]) -> bool:
+    """Whether one of some uploads is in work still: the share of one that is entered, and does not wait, is decided."""
+    entered = select(ShareRow.id).where(ShareRow.bundle_sha256 == UploadRow.bundle_sha256)
+    query = select(UploadRow.id).where(UploadRow.id.in_(coming), UploadRow.state == UploadState.OPEN, ~entered.exists())
+    return session.scalar(query.limit(1)) is not None
 
 
 def _check_room(session: Session, asked: Withdrawal) -> None:

@@ -21,10 +21,11 @@ from typing import Any
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked, waiting
+from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked, on_its_way, waiting
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, UndecidedError
+from aggregator.objects.needed import lock_object
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
@@ -289,6 +290,7 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
         ProtocolError: it is not signed with a key of the site that counts today.
         RegistryError: the site has no such share, it did not come to count, or others are asked back under its number. Besides,
             whatever `decide` raises.
+        UndecidedError: it is on its way in; what was asked is kept.
     """
     site, key_id = withdrawal_sender(data)
     with workspace.registry().reading() as session:
@@ -301,16 +303,24 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
                 place="withdrawal",
             )
         asked = read_withdrawal(data, keys[key_id])
-        waits = session.scalar(waiting(asked))
-    if waits is not None and (number := keep_asked(workspace, asked)) is not None:
-        decide(number)
-    with workspace.registry().reading() as session:
-        query = select(*SHARE_COLUMNS).where(
+        named = select(*SHARE_COLUMNS).where(
             ShareRow.site == asked.site,
             ShareRow.sequence == asked.sequence,
             ShareRow.manifest_sha256 == asked.manifest_sha256,
         )
-        found = _found(session, query)
+        waits, known = session.scalar(waiting(asked)) is not None, bool(_found(session, named))
+    coming = () if waits or known else on_its_way(workspace, asked)
+    if waits or coming:
+        kept, number = keep_asked(workspace, asked, coming)
+        if kept and number is None:
+            raise UndecidedError(
+                f"share {asked.sequence} of {asked.site}: expected one that was entered, found one whose upload waits for the server: it will "
+                "be withdrawn when it is decided, and never count; ask again for the receipt"
+            )
+        if number is not None:
+            decide(number)
+    with workspace.registry().reading() as session:
+        found = _found(session, named)
     if not found:
         raise RegistryError(
             f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
@@ -326,18 +336,18 @@ def taken_back(session: Session, row: ShareRow) -> Verdict | None:
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
-    """Deletes an object that no share needs any more; does nothing if one does.
-
-    Under the lock of the writers: who stores a share looks under it whether the object is there.
-    """
+    """Deletes an object that no share needs any more; does nothing if one does."""
     if digest is None:
         return
     needed = select(ShareRow.id).where(
         ((ShareRow.bundle_sha256 == digest) & (ShareRow.state == ShareState.RECEIVED))
         | ((ShareRow.payload_sha256 == digest) & ShareRow.state.in_(KEPT))
     )
-    with workspace.registry().transaction() as session:
-        if session.scalar(needed.limit(1)) is None:
+    # Whoever enters a share that needs the object waits for this lock, and puts the object again.
+    with lock_object(workspace.root, digest):
+        with workspace.registry().reading() as session:
+            is_needed = session.scalar(needed.limit(1)) is not None
+        if not is_needed:
             workspace.objects().delete(digest)
 
 

@@ -18,6 +18,7 @@ and leave it `received`.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,12 +35,13 @@ from aggregator.errors import AggregatorError, DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.ingestion.verdict import check_signer, compare_with_earlier, decide
+from aggregator.objects.needed import lock_object
 from aggregator.objects.room import COPIES, has_room
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import AlarmKind, ShareState
 from aggregator.registry.tables import ShareRow
-from aggregator.registry.times import now
+from aggregator.registry.times import as_moment, now
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError, StorageError
 from foundation.locks import lock_number
@@ -51,6 +53,8 @@ from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, ver
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.sealing import read_envelope
 
+# So long a share whose checks are killed by somebody else waits for a machine with memory; then it is taken for the reason.
+_PATIENCE = datetime.timedelta(days=1)
 # Encryption adds a quarter of a thousandth.
 _MAX_BUNDLE_BYTES = LIMITS.max_file_bytes + (LIMITS.max_file_bytes >> 10)
 
@@ -181,10 +185,12 @@ def receive(workspace: Workspace, path: Path) -> int:
                 advice="free some space and repeat",
                 place=path.name,
             )
-        # Also if it came before: whatever has happened to the object since, now it is right.
-        workspace.objects().put(path, bundle.sha256)
         try:
-            row = _enter(workspace, bundle)
+            # Until its row is there, nobody may find that no share needs the object.
+            with lock_object(workspace.root, bundle.sha256):
+                # Also if it came before: whatever has happened to the object since, now it is right.
+                workspace.objects().put(path, bundle.sha256)
+                row = _enter(workspace, bundle)
         except ProtocolError:
             # Its site was revoked meanwhile: no share will ever need the bytes.
             forget(workspace, bundle.sha256)
@@ -237,11 +243,14 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         with _own_fault():
             path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
             terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
-        opened = open_received(path, folder, keys, recipient, terms)
+        patient = as_moment(row.received_at) > as_moment(now()) - _PATIENCE
+        opened = open_received(path, folder, keys, recipient, terms, patient)
         payload = parse_manifest(opened.envelope).payload_sha256 if opened.envelope else None
-        if opened.payload is not None and payload is not None:
-            workspace.objects().put(opened.payload, payload)
         compared = compare_with_earlier(workspace, row.id, opened)
+        if opened.payload is not None and payload is not None:
+            # As above: a share with the same payload may be withdrawn at this moment.
+            objects.enter_context(lock_object(workspace.root, payload))
+            workspace.objects().put(opened.payload, payload)
         with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
             if row.state == ShareState.RECEIVED:
@@ -342,9 +351,6 @@ def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
             audit_log.append(
                 session, header.site, "share-received", {"sequence": header.sequence, "bundle": bundle.sha256}
             )
-        # Somebody may have refused and forgotten the same bytes since they were put.
-        if row.state == ShareState.RECEIVED and not workspace.objects().exists(bundle.sha256):
-            workspace.objects().put(bundle.path, bundle.sha256)
         return row
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.errors import KilledError, SandboxError, UnconfinedError
 from aggregator.ingestion.payload_check import PayloadFindings, PayloadQuestion, check_payload, stated_counts
 from aggregator.ingestion.sentence_digests import MOST
 from aggregator.ingestion.share_terms import ShareTerms
@@ -54,7 +54,12 @@ class OpenedShare:
 
 
 def open_received(
-    path: Path, folder: Path, keys: Mapping[str, Sequence[PublicKey]], recipient: RecipientPrivateKey, terms: ShareTerms
+    path: Path,
+    folder: Path,
+    keys: Mapping[str, Sequence[PublicKey]],
+    recipient: RecipientPrivateKey,
+    terms: ShareTerms,
+    patient: bool = True,
 ) -> OpenedShare:
     """Opens and checks a share as far as it is sound.
 
@@ -64,6 +69,8 @@ def open_received(
         keys: the keys that each site could sign with when it came.
         recipient: the key that it is encrypted to.
         terms: what it must fit.
+        patient: whether a check that somebody killed is repeated later; else the share is refused: it may be its bytes that take the
+            memory.
 
     Raises:
         StorageError, UnconfinedError: it can't be done here and now, which says nothing about the share.
@@ -76,8 +83,13 @@ def open_received(
         envelope = read_envelope(payload)
         terms.check(parse_manifest(envelope))
         findings = _check_payload(payload, bundle, terms)
-    except UnconfinedError:
-        raise
+    except UnconfinedError as error:
+        if patient or not isinstance(error, KilledError):
+            raise
+        killed = SandboxError(
+            "the check of the payload: expected an end within a day, got one that was killed each time; refuse the share and ask its site about it"
+        )
+        return OpenedShare(key, envelope, error=killed)
     except (ProtocolError, SandboxError) as error:
         return OpenedShare(key, envelope, error=error)
     return OpenedShare(key, envelope, payload, findings=findings)

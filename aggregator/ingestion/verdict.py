@@ -52,7 +52,7 @@ def decide(
         session: of the transaction.
         workspace: where.
         row: the share.
-        opened: as far as it is sound.
+        opened: as far as it is sound; its payload is in the store.
         compared: what `compare_with_earlier` has found: only what came since is read here.
     """
     error = opened.error
@@ -81,12 +81,7 @@ def decide(
     if (back := taken_back(session, row)) is not None:
         settle(session, workspace, row, back, row.site)
         return
-    assert opened.payload is not None
     assert opened.findings is not None
-    assert row.payload_sha256 is not None
-    # A share with the same payload may have been withdrawn and forgotten since it was put.
-    if not workspace.objects().exists(row.payload_sha256):
-        workspace.objects().put(opened.payload, row.payload_sha256)
     settle(session, workspace, row, _verdict(session, workspace, row, opened.findings, compared), _ACTOR)
     session.add(ShareDigestsRow(share=row.id, digests=opened.findings.digests))
 

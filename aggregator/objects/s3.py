@@ -1,5 +1,8 @@
 """Objects in an S3-compatible store.
 
+An object is read in pieces, each within a time of its own: the time for one answer must not end what is merely large. What is
+asked without bytes (is it there, delete it) is given up sooner, since somebody waits for it.
+
 Its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin, or a file that it names), never from a URL.
 """
 
@@ -27,6 +30,11 @@ from shared.errors import ConfigurationError
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 # Of 5 MB each.
 _CHUNKS_IN_MEMORY = 4
+# In memory, one at a time; within the time below a line of 140 kB a second brings one.
+_PIECE_BYTES = 16 << 20
+# Of one answer with all its bytes, and of all attempts at it: beyond the first, or what took too long once is not asked again.
+_PIECE_S, _PIECE_RETRIED_S = 120.0, 300.0
+_WORD_S, _WORD_RETRIED_S = 10.0, 30.0
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -59,13 +67,18 @@ class S3Store(PrivateCopies):
                 "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, with &allow_http=true where the endpoint is plain HTTP on "
                 "another machine, got something else; correct the setting"
             )
-        self._bucket = Bucket(
-            parts.netloc,
-            prefix=parts.path.strip("/") or None,
-            client_options={"allow_http": (endpoint or "").startswith("http:"), "timeout": "120s"},
-            retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=60)},
-            **query,  # type: ignore[arg-type]
-            **credentials_of_file(),  # type: ignore[arg-type]
+        prefix = parts.path.strip("/") or None
+        in_clear = (endpoint or "").startswith("http:")
+        self._bucket, self._asked = (
+            Bucket(
+                parts.netloc,
+                prefix=prefix,
+                client_options={"allow_http": in_clear, "timeout": timedelta(seconds=answer_s)},
+                retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=retried_s)},
+                **query,  # type: ignore[arg-type]
+                **credentials_of_file(),  # type: ignore[arg-type]
+            )
+            for answer_s, retried_s in ((_PIECE_S, _PIECE_RETRIED_S), (_WORD_S, _WORD_RETRIED_S))
         )
 
     def put(self, path: Path, sha256: str) -> None:
@@ -82,7 +95,7 @@ class S3Store(PrivateCopies):
         name = object_name(sha256)
         with _answered(sha256):
             try:
-                obstore.head(self._bucket, name)
+                obstore.head(self._asked, name)
             except FileNotFoundError:
                 return False
         return True
@@ -96,7 +109,7 @@ class S3Store(PrivateCopies):
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""
         with _answered(sha256):
-            obstore.delete(self._bucket, object_name(sha256))
+            obstore.delete(self._asked, object_name(sha256))
 
     def tidy(self) -> int:
         """Removes what an interrupted writing left; see ObjectStore."""
@@ -109,13 +122,15 @@ class S3Store(PrivateCopies):
             file.flush()
 
     def _chunks(self, sha256: str) -> Iterator[bytes]:
+        name = object_name(sha256)
         with _answered(sha256):
             try:
-                found = obstore.get(self._bucket, object_name(sha256))
+                size = obstore.head(self._asked, name)["size"]
+                for start in range(0, size, _PIECE_BYTES):
+                    end = min(start + _PIECE_BYTES, size)
+                    yield bytes(obstore.get_range(self._bucket, name, start=start, end=end))
             except FileNotFoundError as error:
                 raise missing_object(sha256) from error
-            for chunk in found.stream():
-                yield bytes(chunk)
 
 
 @contextmanager

@@ -17,6 +17,17 @@ from sqlalchemy.exc import DisconnectionError
 from aggregator.errors import DatabaseError
 
 PATIENCE_S = 30
+# What only reads ends after this; the longest reading is of the digests of all shares.
+READING_S = 120
+# A connection whose other end is gone without a word ends within a minute, whether it waits for an answer or for its own bytes to arrive.
+_GONE = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 # Any number will do, as long as no other program takes the same in this database.
 _WRITERS = 0x6465_6964
 _READING = "registry_reading"
@@ -120,12 +131,14 @@ def postgresql(url: URL) -> Engine:
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"connect_timeout": 10},
+        connect_args=dict(_GONE),
     )
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        if not connection.get_execution_options().get(_READING, False):
+        if connection.get_execution_options().get(_READING, False):
+            connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{READING_S * 1000:.0f}ms'")
+        else:
             connection.exec_driver_sql(
                 f"SET LOCAL lock_timeout = '{PATIENCE_S}s'; SET LOCAL synchronous_commit = on; "
                 f"SELECT pg_advisory_xact_lock({_WRITERS})"

@@ -151,6 +151,11 @@ class UploadRow(Table):
     expires_at: Mapped[str]
 
 
+def upload_file(name: str) -> str:
+    """The name of the file that holds what has arrived of an upload."""
+    return f"{name}.part"
+
+
 class NonceRow(Table):
     """A nonce that a signed request has used up."""
 

@@ -21,6 +21,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 from aggregator.sandbox.landlock import read_only_below
@@ -77,6 +78,9 @@ def _confine(limits: dict[str, int]) -> list[str]:
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != limits["parent"]:
         os._exit(1)
+    # Where memory runs out, this is what the system ends first: not the database, nor the server.
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
     networks = []
     # The second way is for those who are not root: in a user namespace of their own they may have one of the network.
     if not libc.unshare(_CLONE_NEWNET) or not libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET):

@@ -22,6 +22,11 @@ _RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
 _NETWORK, _SCOPES = 0b11, 0b11
 
 
+def landlock_version(libc: Any) -> int:
+    """What the kernel knows of Landlock; below 1 where it has none, or has it switched off."""
+    return int(libc.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
+
+
 def read_only_below(libc: Any, folders: Iterable[str]) -> bool:
     """Lets this process read what lies below some folders, or is one of them, and touch no other file.
 
@@ -32,7 +37,7 @@ def read_only_below(libc: Any, folders: Iterable[str]) -> bool:
     Returns:
         False where the kernel has no Landlock: then nothing has changed.
     """
-    version = libc.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    version = landlock_version(libc)
     if version < 1:
         return False
     files = sum(rights for since, rights in _RIGHTS.items() if since <= version)

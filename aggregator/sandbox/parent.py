@@ -5,7 +5,8 @@ its own, little memory and time, no network, no file that it could write. What i
 64 KiB on a pipe, and that is read as a stranger's, too. When it has spoken, or its time is up, its whole group is killed.
 
 Whatever else happens to it says one of two things, and each has its error: `SandboxError`, the bytes led it astray;
-`UnconfinedError`, it never came to read them, since this machine can't start or confine it.
+`UnconfinedError`, it never came to read them, since this machine can't start or confine it, or somebody killed it (`KilledError`):
+a system that has run out of memory does that to whoever is handy, and the child offers itself first.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import protocols.errors
-from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.errors import KilledError, SandboxError, UnconfinedError
 from aggregator.sandbox.child import READY
 from foundation.errors import ExpectationError, StorageError
 from protocols.canonical import Json, canonical_bytes, parse_canonical
@@ -32,6 +33,9 @@ from protocols.errors import ProtocolError
 from protocols.fields import LINE
 
 _START_S = 120.0
+# From the end of its pipe to the end of a child that ends; and how near to its limit of processor time the kernel kills it.
+_ENDING_S = 2.0
+_CPU_SLACK_S = 1.0
 _START = "import sys; sys.path += sys.argv[1:3]; from aggregator.sandbox.child import main; main(*sys.argv[3:])"
 # Threads of a linear algebra library would each take address space.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
@@ -93,7 +97,7 @@ def run(
     Raises:
         ProtocolError, StorageError: the function raised it.
         SandboxError: the child broke a limit, died, or said what it should not.
-        UnconfinedError: the child could not be started or confined here.
+        UnconfinedError: the child could not be started or confined here, or was killed by somebody else.
     """
     limits = limits or SandboxLimits()
     try:
@@ -139,19 +143,43 @@ def _run(command: list[str], arguments: int, limits: SandboxLimits, readable: Se
             if ready != READY:
                 raise _unconfined("it ended, or did not get ready in time")
             said = _read(pipe.fileno(), limits.answer_bytes + 1, time.monotonic() + limits.wall_s)
+            ended = said is not None and len(said) <= limits.answer_bytes and _ends(child.pid)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
-            code = child.wait()
+            code, used_s = _collected(child)
     if said is None:
         raise _astray(f"an answer within {limits.wall_s:g} s", "none")
     if len(said) > limits.answer_bytes:
         raise _astray(f"an answer of at most {limits.answer_bytes} bytes", "more")
+    if ended and code == -signal.SIGKILL and used_s < limits.cpu_s - _CPU_SLACK_S:
+        raise KilledError(
+            "the check of the payload: expected a child process that ends by itself, got one that was killed, as by a system without memory; "
+            "free some and repeat"
+        )
     if code:
         raise _astray(
             "an answer", f"an end by {signal.Signals(-code).name}" if code < 0 else f"an end with code {code}"
         )
     return said
+
+
+def _ends(child: int) -> bool:
+    """Whether a child that has closed its pipe comes to an end without being helped; it stays to be collected."""
+    handle = os.pidfd_open(child)
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(handle, selectors.EVENT_READ)
+            return bool(selector.select(_ENDING_S))
+    finally:
+        os.close(handle)
+
+
+def _collected(child: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Exit code of a child that ends, and the processor time that it has used."""
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, used.ru_utime + used.ru_stime
 
 
 def _read(pipe: int, most: int, deadline: float) -> bytes | None:

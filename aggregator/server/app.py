@@ -18,7 +18,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -116,6 +116,8 @@ class _Interface:
         self._metrics = metrics
         self._uploads = uploads
         self._turns = turns
+        # A withdrawal deletes in a store that may be slow, and nobody's signature is to wait for that.
+        self._changes = Turns()
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
         self._nonces = Gathering(self._authenticator.use_up)
         self._buckets = TokenBuckets(setup.limits.requests_per_s, setup.limits.burst, time.monotonic)
@@ -183,11 +185,11 @@ class _Interface:
 
     async def withdraw(self, request: Request, caller: Caller) -> Response:
         message = await self._message(request, caller)
-        return _json(await self._turns.run(caller.site, self._work.withdraw, caller.site, message))
+        return _json(await self._changes.run(caller.site, self._work.withdraw, caller.site, message))
 
     async def rotate(self, request: Request, caller: Caller) -> Response:
         message = await self._message(request, caller)
-        return _json(await self._turns.run(caller.site, self._work.rotate, caller.site, message))
+        return _json(await self._changes.run(caller.site, self._work.rotate, caller.site, message))
 
     async def time(self, request: Request) -> Response:
         return _json(ServerTime(int(self._setup.clock())).to_bytes())
@@ -262,18 +264,23 @@ class _Interface:
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
-        keeper = asyncio.create_task(self._keep_tidy())
+        # What an earlier run left may take hours, and the rest must not wait for it.
+        keepers = [
+            asyncio.create_task(self._keep_tidy(self._uploads.tidy, self._authenticator.forget_nonces)),
+            asyncio.create_task(self._keep_tidy(self._work.resume)),
+        ]
         try:
             yield
         finally:
-            keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeper
+            for keeper in keepers:
+                keeper.cancel()
+            await asyncio.gather(*keepers, return_exceptions=True)
             self._work.stop()
             await self._intake.close()
+            for turns in (self._turns, self._changes):
+                turns.close()
 
-    async def _keep_tidy(self) -> None:
-        steps: list[Callable[[], object]] = [self._uploads.tidy, self._authenticator.forget_nonces, self._work.resume]
+    async def _keep_tidy(self, *steps: Callable[[], object]) -> None:
         while True:
             for step in steps:
                 try:

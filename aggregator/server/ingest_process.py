@@ -4,8 +4,9 @@ A few of them take shares in side by side, so that a share that takes long keeps
 earlier run left. Whoever works on a share keeps the others off it (`aggregator.ingestion.ingest`).
 
 Server and process talk in lines of JSON over a pipe, one share at a time. The process starts with the first question; if it dies, the
-share is still `received` or not yet there, the site is told to ask again, and the next question starts another one. It
-ends when the server does, however that ends: then its pipe is closed.
+share is still `received` or not yet there, the site is told to ask again, and the next question starts another one. One that
+does not answer for longer than the slowest machine would take is killed. It ends when the server does, however that ends: then its pipe
+is closed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ from aggregator.server.intake import refusal
 from foundation.errors import DeidError
 from protocols.errors import ProtocolError
 from protocols.keys.passphrase import Passphrase
+
+# For a question without a bundle to speak of, and for each byte beyond: a store over a slow line, read twice, and two checks.
+_ANSWER_S, _BYTES_PER_S = 2 * 3600.0, 100_000
+# Of all that an earlier run left: what is cut is gone on with by the next.
+_RESUMED_S = 3 * 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -98,15 +104,25 @@ class IngestProcess:
             self._check_running()
             assert process.stdin is not None
             assert process.stdout is not None
+            late = threading.Event()
+
+            def give_up() -> None:
+                late.set()
+                process.kill()
+
+            deadline = threading.Timer(_longest_s(question), give_up)
+            deadline.daemon = True
+            deadline.start()
             try:
                 process.stdin.write(json.dumps(question) + "\n")
                 process.stdin.flush()
                 answer: dict[str, str] = json.loads(process.stdout.readline())
             except (OSError, ValueError) as error:
                 self._end()
-                raise AggregatorError(
-                    "ingest: expected an answer, its process ended; see the log of the server"
-                ) from error
+                why = "it did not come for hours" if late.is_set() else "its process ended"
+                raise AggregatorError(f"ingest: expected an answer, {why}; see the log of the server") from error
+            finally:
+                deadline.cancel()
         if "failed" in answer:
             raise AggregatorError(answer["failed"])
         if "refused" in answer:
@@ -131,6 +147,16 @@ class IngestProcess:
         if process is not None:
             # Its input ends; what it is doing it finishes.
             process.communicate()
+
+
+def _longest_s(question: dict[str, str]) -> float:
+    if "bundle" not in question:
+        return _RESUMED_S
+    try:
+        size = Path(question["bundle"]).stat().st_size
+    except OSError:
+        size = 0
+    return _ANSWER_S + size / _BYTES_PER_S
 
 
 class IngestWorkers:

@@ -114,7 +114,8 @@ class Intake:
                 )
             return known
         try:
-            taken = self._decide(upload)
+            with self._uploads.held(upload) as path:
+                taken = self._decide(upload, path)
         except RequestError:
             self._uploads.end(upload, UploadState.ABORTED)
             raise
@@ -122,8 +123,7 @@ class Intake:
         self._decided(taken.state)
         return taken.receipt
 
-    def _decide(self, upload: Upload) -> Taken:
-        path = self._uploads.path(upload)
+    def _decide(self, upload: Upload, path: Path) -> Taken:
         if file_sha256(path) != upload.bundle_sha256:
             raise RequestError(
                 "expected the bundle that was announced, got other bytes; send it again", status=422, code="digest"

@@ -1,18 +1,22 @@
-"""How much one site, and one address, may ask of the server; and what holds them to it: rates, and requests that run at once."""
+"""How much one site, and one address, may ask of the server; and what holds them to it: rates, requests that run at once, room on the disk."""
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from aggregator.errors import RequestError
+from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_BUNDLE_BYTES, MIN_BUNDLE_BYTES
 from shared.errors import ConfigurationError
 
 # Some megabytes; more than that many addresses at once are beyond what one machine can turn away.
 _MOST_BUCKETS = 20_000
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -141,3 +145,29 @@ class Running:
             yield
         finally:
             self._running[site] -= 1
+
+
+@contextmanager
+def telling_of_room(path: Path) -> Iterator[None]:
+    """`map_os_errors`, but for a full disk, of which the site is told."""
+    with map_os_errors(path):
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _FULL:
+                raise no_room() from error
+            raise
+
+
+def no_room() -> RequestError:
+    """What a site is told where the disk is full."""
+    return RequestError("expected room for the bundle, got a full disk; tell the provider", status=507, code="full")
+
+
+def all_reserved() -> RequestError:
+    """What it is told where others have announced what is left."""
+    return RequestError(
+        "expected room for the bundle, got a disk that uploads which have begun have reserved; try again in an hour, then tell the provider",
+        status=507,
+        code="full",
+    )

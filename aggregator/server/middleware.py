@@ -33,6 +33,7 @@ _CLOSED_BY_CLIENT = 499
 # Nobody writes lines of their own into the log.
 _UNPRINTABLE = re.compile(r"[^!-~]")
 _DRAIN_S = 10
+_METHOD_CHARACTERS = 16
 _SAID_WITH_A_STATUS = ("allow", "content-range")
 _WHY = {
     400: "expected a range like bytes=0-99, got another; correct it",
@@ -107,11 +108,11 @@ class Middleware:
         route = getattr(scope.get("endpoint"), "__name__", "none")
         self._metrics.requests.labels(route, str(exchange.status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
+        # Any letters make a method, 64 KiB of them.
+        method = _UNPRINTABLE.sub("?", scope["method"][:_METHOD_CHARACTERS])
         path = _UNPRINTABLE.sub("?", scope.get("raw_path", b"").partition(b"?")[0][:200].decode("latin-1"))
         site = scope.get(SITE, "-")
-        LOG.info(
-            "%s %s %d %d bytes %d ms %s", scope["method"], path, exchange.status, exchange.sent, seconds * 1000, site
-        )
+        LOG.info("%s %s %d %d bytes %d ms %s", method, path, exchange.status, exchange.sent, seconds * 1000, site)
 
 
 class _Exchange:

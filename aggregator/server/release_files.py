@@ -10,6 +10,9 @@ from starlette.responses import FileResponse
 
 from aggregator.errors import RequestError
 
+_ASK_FIRST = "no-cache"
+# Targets are led by the SHA-256 of their content. Metadata, checkpoint and the unfinished end of the log are replaced under their names.
+_CACHES = {"targets": "public, max-age=31536000, immutable"}
 # Every part begins with a letter, digit or "_": no "..", no hidden file, nothing half-written.
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,250}"
 _NAME = re.compile(rf"(metadata|targets|log)(/{_PART}){{1,6}}")
@@ -33,5 +36,9 @@ def release_file(root: Path, name: str) -> FileResponse:
         except OSError:
             status = None
         if status is not None and stat.S_ISREG(status.st_mode):
-            return FileResponse(path, media_type="application/octet-stream", stat_result=status)
+            headers = {
+                "cache-control": _CACHES.get(name.partition("/")[0], _ASK_FIRST),
+                "x-content-type-options": "nosniff",
+            }
+            return FileResponse(path, headers=headers, media_type="application/octet-stream", stat_result=status)
     raise RequestError("expected a file of the releases, got none of this name; check it", status=404, code="not-found")

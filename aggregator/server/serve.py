@@ -7,6 +7,7 @@ acknowledged is on the disk and the rest is sent again. On SIGHUP it reads its c
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import signal
@@ -17,13 +18,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from aggregator.binding import AnnouncedServer, ServerCertificate, listening
 from aggregator.enrolled import shares, site_rotation
-from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
+from aggregator.errors import AggregatorError, RegistryError, RequestError, UndecidedError, WorkspaceError
+from aggregator.sandbox.landlock import landlock_version
 from aggregator.server.app import Setup, Work, create_app
 from aggregator.server.connections.addresses import Proxies
 from aggregator.server.connections.listener import Listener
@@ -37,6 +40,7 @@ from aggregator.server.middleware import LOG
 from aggregator.status.served_certificate import write_served
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
+from foundation.files import flush
 from foundation.os_errors import storage_error
 from protocols.errors import ProtocolError
 from protocols.http.messages import server_address
@@ -128,6 +132,7 @@ def serve(
         # A thread that computes lets the event loop have its turn sooner: it asks for one after every read of a socket.
         sys.setswitchinterval(_SWITCH_S)
         _log_to_standard_error()
+        warn_without_landlock()
         # Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder.
         with _handled((signal.SIGTERM, signal.SIGINT), lambda *_: None):
             server = AnnouncedServer(configure(app, guarded, certificate.context), lambda: ready(address), certificate)
@@ -145,6 +150,8 @@ def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext, *, grac
         context: for TLS.
         grace_s: for what runs when the server ends.
     """
+    # Whoever connects could have it warn of all that is no HTTP; what is worth a line is in our own log.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     return uvicorn.Config(
         app,
         loop="asyncio",
@@ -163,9 +170,11 @@ def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext, *, grac
 
 def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
     """What the server of a workspace stands on."""
-    folder = workspace.root / "uploads"
+    folder = workspace.uploads
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        # What is flushed in it is not there after a loss of power whose own name is not.
+        flush(workspace.root)
     except OSError as error:
         raise storage_error(folder, error) from error
     return Setup(workspace.registry(), folder, workspace.releases, address, limits)
@@ -196,7 +205,7 @@ def work(
     return Work(take_in, withdraw, rotate, resume, stop)
 
 
-def _not_decided(share: int) -> None:
+def _not_decided(share: int | None) -> NoReturn:
     """A share that waits is not decided here, where it would hold up other requests: what decides it knows what its site asks."""
     raise RequestError(
         "expected a share that is decided, got one that waits: it will be withdrawn when it is, and never count; ask again for the receipt",
@@ -220,6 +229,8 @@ def _about_the_message(workspace: Workspace) -> Iterator[None]:
         raise WorkspaceError(f"workspace: expected the provider's signing key, got an error: {error}") from error
     try:
         yield
+    except UndecidedError:
+        _not_decided(None)
     except RegistryError as error:
         raise RequestError(str(error), status=409, code="conflict") from error
 
@@ -241,6 +252,15 @@ def _address(options: ServeOptions, port: int) -> str:
     if options.host in ("", "0.0.0.0", "::"):  # noqa: S104 - the question, not a binding
         raise ConfigurationError("--address: expected the address that sites use, since --host names none; give it")
     return server_address(f"https://{options.host}:{port}")
+
+
+def warn_without_landlock() -> None:
+    """Says in the log that checks of payloads could read more here than they need, where that is so: shares are taken in all the same."""
+    if landlock_version(ctypes.CDLL(None)) < 1:
+        LOG.warning(
+            "expected a kernel with Landlock, got one without: a payload that takes its check over could read what the server can read, though "
+            "neither change nor send it; run on Linux 5.13 or later with Landlock switched on"
+        )
 
 
 def _log_to_standard_error() -> None:

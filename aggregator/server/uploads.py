@@ -2,7 +2,8 @@
 
 An upload is a row in the registry and a file in `uploads/` of the workspace. The row's offset is the truth. A piece comes
 into a file without a name and is hashed on the way; once it is whole, and what was signed, it is written behind the
-offset and flushed to the disk, and only then the offset moves. What a crash left behind the offset is written over.
+offset and flushed to the disk, and only then the offset moves. What a crash left behind the offset is written over. Where
+the bytes are fewer than the row says, as after a restore of the registry alone, the upload has ended, and its site begins anew.
 
 Of two writers at one upload the one that is whole first wins, since the other is the half of a broken connection that does
 not know it yet. A lock on the file keeps them apart, also if two servers run, so that no byte in front of the offset is
@@ -14,7 +15,6 @@ All methods but `append` block and belong into a thread; `append` runs in the ev
 from __future__ import annotations
 
 import datetime
-import errno
 import hashlib
 import os
 import secrets
@@ -34,10 +34,10 @@ from aggregator.errors import RequestError
 from aggregator.objects.room import COPIES, free_room, has_room
 from aggregator.registry import Registry
 from aggregator.registry.states import ShareState, UploadState
-from aggregator.registry.tables import ShareRow, UploadRow
+from aggregator.registry.tables import ShareRow, UploadRow, upload_file
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
-from aggregator.server.limits import Limits
+from aggregator.server.limits import Limits, all_reserved, no_room, telling_of_room
 from aggregator.server.waiting import Turns
 from foundation.files import flush
 from foundation.locks import lock
@@ -45,7 +45,6 @@ from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 
 _DAY = datetime.timedelta(days=1)
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,10 @@ class Uploads:
 
     def path(self, upload: Upload) -> Path:
         """Where the bytes of an upload lie."""
-        return self._folder / f"{upload.id}.part"
+        return self._path(upload.id)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / upload_file(name)
 
     def receipt(self, site: str, bundle_sha256: str) -> bytes | None:
         """The receipt of a bundle that this site has sent before; None if there is none yet."""
@@ -109,10 +111,13 @@ class Uploads:
         # Who asks again, as after every cut, writes nothing and waits for nobody who does.
         with self._registry.reading() as session:
             known = self._known(session, site, request, now)
-        if known is not None:
+        if known is not None and not (isinstance(known, Upload) and self._is_lost(known.id, known.offset)):
             return known
         with self._registry.transaction() as session:
             known = self._known(session, site, request, now)
+            if isinstance(known, Upload) and self._is_lost(known.id, known.offset):
+                _give_up(session.get_one(UploadRow, known.id))
+                known = None
             if known is not None:
                 return known
             self._check_limits(session, site, request.bundle_bytes, now)
@@ -129,7 +134,7 @@ class Uploads:
             )
             upload = _upload(row)
             path = self.path(upload)
-            with _room_for(path):
+            with telling_of_room(path):
                 path.touch(0o600, exist_ok=False)
                 flush(self._folder)
             session.add(row)
@@ -151,18 +156,15 @@ class Uploads:
         Raises:
             RequestError: there is none, or it has ended.
         """
-        with self._registry.reading() as session:
-            row = session.get(UploadRow, name)
-            # Another site's upload is as good as none: nothing is to be learnt about it.
-            if row is None or row.site != site:
-                raise RequestError("expected an upload of this site, got none; begin it", status=404, code="not-found")
-            if row.state == UploadState.ABORTED or (
-                row.state == UploadState.OPEN and row.expires_at <= as_text(self._now())
-            ):
-                raise RequestError(
-                    "expected an upload that is open, got one that has ended; begin it anew", status=410, code="gone"
-                )
-            return _upload(row)
+        upload = self._found(site, name)
+        if upload.state != UploadState.OPEN or not self._is_lost(name, upload.offset):
+            return upload
+        with self._registry.transaction() as session:
+            row = session.get_one(UploadRow, name)
+            # Looked at again under the lock: who ends an upload says so before its file goes.
+            if row.state == UploadState.OPEN and self._is_lost(name, row.offset):
+                _give_up(row)
+        return self._found(site, name)
 
     async def append(self, caller: Caller, name: str, pieces: AsyncIterator[bytes]) -> int:
         """Writes a piece at its offset; when this returns it is on the disk.
@@ -182,7 +184,7 @@ class Uploads:
         """
         upload = await self._turns.run(caller.site, self._ready, caller, name)
         digest, end = hashlib.sha256(), upload.offset
-        with _room_for(self.path(upload)), tempfile.TemporaryFile(dir=self._folder) as arrived:
+        with telling_of_room(self.path(upload)), tempfile.TemporaryFile(dir=self._folder) as arrived:
             async for piece in pieces:
                 end += len(piece)
                 if end > upload.bundle_bytes:
@@ -193,6 +195,17 @@ class Uploads:
             await self._turns.run(caller.site, self._advance, upload, end, arrived)
         return end
 
+    @contextmanager
+    def held(self, upload: Upload) -> Iterator[Path]:
+        """The file of an upload that is whole, which stays until the block ends, however long its share is in work."""
+        path = self.path(upload)
+        with map_os_errors(path):
+            file = path.open("rb")
+        with file:
+            with map_os_errors(path):
+                lock(file.fileno())
+            yield path
+
     def end(self, upload: Upload, state: UploadState) -> None:
         """Marks an upload as finished or aborted, and removes its file."""
         with self._registry.transaction() as session:
@@ -201,9 +214,7 @@ class Uploads:
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Ends uploads whose time is over, or whose share was decided when the server or the database went; forgets those of
-        long ago, and removes files that belong to no open one.
-        """
+        """Ends uploads that are over, lost, or of a decided share, forgets those of long ago, and removes files of no open one."""
         now = self._now()
         decided = select(ShareRow.id).where(
             ShareRow.site == UploadRow.site,
@@ -211,18 +222,51 @@ class Uploads:
             ShareRow.receipt.is_not(None),
         )
         with self._registry.transaction() as session:
-            still_open, over = UploadRow.state == UploadState.OPEN, UploadRow.expires_at <= as_text(now)
+            still_open = UploadRow.state == UploadState.OPEN
             session.execute(update(UploadRow).where(still_open, decided.exists()).values(state=UploadState.FINISHED))
-            session.execute(update(UploadRow).where(still_open, over).values(state=UploadState.ABORTED))
+            kept = set()
+            for row in session.scalars(select(UploadRow).where(still_open)):
+                if self._is_lost(row.id, row.offset):
+                    _give_up(row)
+                elif row.expires_at <= as_text(now) and self._is_at_rest(row.id):
+                    row.state = UploadState.ABORTED
+                else:
+                    kept.add(row.id)
             # Those of the last day count for what a site may send in one.
             long_over = UploadRow.expires_at <= as_text(now - _DAY)
             session.execute(delete(UploadRow).where(UploadRow.state != UploadState.OPEN, long_over))
-            kept = set(session.scalars(select(UploadRow.id).where(UploadRow.state == UploadState.OPEN)))
             # Inside the transaction, since an upload that begins meanwhile has its file before its row.
             for path in self._folder.glob("*.part"):
                 if path.stem not in kept:
                     with map_os_errors(path):
                         path.unlink(missing_ok=True)
+
+    def _found(self, site: str, name: str) -> Upload:
+        with self._registry.reading() as session:
+            row = session.get(UploadRow, name)
+            # Another site's upload is as good as none: nothing is to be learnt about it.
+            if row is None or row.site != site:
+                raise RequestError("expected an upload of this site, got none; begin it", status=404, code="not-found")
+            over = row.expires_at <= as_text(self._now()) and row.offset < row.bundle_bytes
+            if row.state == UploadState.ABORTED or (row.state == UploadState.OPEN and over):
+                raise RequestError(
+                    "expected an upload that is open, got one that has ended; begin it anew", status=410, code="gone"
+                )
+            return _upload(row)
+
+    def _is_lost(self, name: str, offset: int) -> bool:
+        """Whether fewer bytes are on the disk than have arrived: no backup has them."""
+        path = self._path(name)
+        with map_os_errors(path):
+            try:
+                return path.stat().st_size < offset
+            except FileNotFoundError:
+                return True
+
+    def _is_at_rest(self, name: str) -> bool:
+        path = self._path(name)
+        with map_os_errors(path), path.open("rb") as file:
+            return _can_lock(file)
 
     def _ready(self, caller: Caller, name: str) -> Upload:
         """The upload, if a piece at the caller's offset can follow."""
@@ -234,7 +278,11 @@ class Uploads:
     def _advance(self, upload: Upload, end: int, arrived: IO[bytes]) -> None:
         """Writes a piece that is whole, and moves the offset behind it."""
         with self.path(upload).open("r+b") as file:
-            lock(file.fileno())
+            # Nobody waits here, with a thread of everybody's: a share may be in work for hours.
+            if not _can_lock(file):
+                raise RequestError(
+                    "expected an upload at rest, got one in work; ask how far it got", status=409, code="offset"
+                )
             # Who was faster has moved the offset, and what lies in front of it counts.
             _check_place(self.find(upload.site, upload.id), upload.offset)
             file.seek(upload.offset)
@@ -287,27 +335,29 @@ class Uploads:
             )
         needed, free = (1 + COPIES) * size, free_room(self._folder)
         if free < needed:
-            raise _full()
+            raise no_room()
         reserved = counted_against(site, reserved_bytes(session, as_text(now)), fair_part(session, free))
         if free < reserved + needed:
-            raise _reserved()
+            raise all_reserved()
 
     def _check_room(self, needed: int) -> None:
         if not has_room(self._folder, needed):
-            raise _full()
+            raise no_room()
 
     @staticmethod
     def _open(session: Session, site: str, now: datetime.datetime) -> list[UploadRow]:
-        open_ones = select(UploadRow).where(
-            UploadRow.site == site, UploadRow.state == UploadState.OPEN, UploadRow.expires_at > as_text(now)
-        )
+        # One that is whole goes on until `tidy` ends it: its share may be in work.
+        goes_on = (UploadRow.expires_at > as_text(now)) | (UploadRow.offset == UploadRow.bundle_bytes)
+        open_ones = select(UploadRow).where(UploadRow.site == site, UploadRow.state == UploadState.OPEN, goes_on)
         return list(session.scalars(open_ones))
 
     @staticmethod
     def _refused(session: Session, site: str, since: str) -> int:
         """Bundles of a site that were refused since: those with a receipt, and those that did not get that far."""
         rejected = (ShareRow.site == site, ShareRow.state == ShareState.REJECTED, ShareRow.received_at > since)
-        aborted = (UploadRow.site == site, UploadRow.state == UploadState.ABORTED, UploadRow.created_at > since)
+        # What is refused had come whole; an upload that ended before says nothing against its site.
+        whole = UploadRow.offset == UploadRow.bundle_bytes
+        aborted = (UploadRow.site == site, UploadRow.state == UploadState.ABORTED, whole, UploadRow.created_at > since)
         counts = (
             select(func.count()).select_from(of).where(*what)
             for of, what in ((ShareRow, rejected), (UploadRow, aborted))
@@ -328,32 +378,22 @@ def _upload(row: UploadRow) -> Upload:
     return Upload(row.id, row.site, row.bundle_sha256, row.bundle_bytes, row.offset, row.state)
 
 
+def _can_lock(file: IO[bytes]) -> bool:
+    """Locks a file, unless a share is being taken in from it, or a piece written into it, in this process or another."""
+    try:
+        lock(file.fileno(), wait=False)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _give_up(row: UploadRow) -> None:
+    """Ends an upload whose bytes are lost: through no fault of its site, so none of it counts as having come whole."""
+    row.state, row.offset = UploadState.ABORTED, 0
+
+
 def _check_place(upload: Upload, offset: int | None) -> None:
     if upload.state != UploadState.OPEN or offset != upload.offset:
         raise RequestError(
             f"expected bytes from {upload.offset} on, got others; go on from there", status=409, code="offset"
         )
-
-
-@contextmanager
-def _room_for(path: Path) -> Iterator[None]:
-    """`map_os_errors`, but for a full disk, of which the site is told."""
-    with map_os_errors(path):
-        try:
-            yield
-        except OSError as error:
-            if error.errno in _FULL:
-                raise _full() from error
-            raise
-
-
-def _full() -> RequestError:
-    return RequestError("expected room for the bundle, got a full disk; tell the provider", status=507, code="full")
-
-
-def _reserved() -> RequestError:
-    return RequestError(
-        "expected room for the bundle, got a disk that uploads which have begun have reserved; try again in an hour, then tell the provider",
-        status=507,
-        code="full",
-    )

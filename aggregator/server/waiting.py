@@ -10,6 +10,8 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Generic, ParamSpec, TypeVar
 
 _SLOTS = 2
@@ -23,7 +25,7 @@ _Found = TypeVar("_Found")
 
 
 class Turns:
-    """Threads for short work, the same few for everybody; used in one event loop.
+    """Threads for work of one kind, the same few for everybody and for nothing else; used in one event loop.
 
     Args:
         slots: how much runs at once. More would not be quicker, since the database has one writer and Python one lock.
@@ -36,6 +38,8 @@ class Turns:
         self._used_s: defaultdict[str, float] = defaultdict(float)
         self._halved_at = clock()
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+        # Of its own: work of another kind that takes long takes no thread from this one.
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="turns")
 
     async def run(
         self, who: str, work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
@@ -53,10 +57,14 @@ class Turns:
             raise
         began = self._clock()
         try:
-            return await asyncio.to_thread(work, *given, **named)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *given, **named))
         finally:
             self._used_s[who] += self._clock() - began
             self._end()
+
+    def close(self) -> None:
+        """Takes no more work; what runs is finished."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def forgive(self, who: str) -> None:
         """Forgets what was used, since something came of it."""

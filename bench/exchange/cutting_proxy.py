@@ -15,7 +15,7 @@ class ConnectProxy:
     Args:
         cuts: for each tunnel in turn, after how many bytes from the client it is cut; None or nothing more: never.
         answer_cuts: the same for bytes from the server.
-        refuses: whether it refuses every tunnel.
+        refuses: the status with which it refuses every tunnel, such as "403 Forbidden"; "" for none.
         address: of this machine, that its tunnels come from; "" for any.
     """
 
@@ -24,7 +24,7 @@ class ConnectProxy:
         cuts: Iterable[int | None] = (),
         answer_cuts: Iterable[int | None] = (),
         *,
-        refuses: bool = False,
+        refuses: str = "",
         address: str = "",
     ) -> None:
         self.tunnels: list[str] = []
@@ -72,7 +72,7 @@ class ConnectProxy:
                 self.tunnels.append(target)
                 cuts = next(self._cuts, None), next(self._answer_cuts, None)
             if self._refuses:
-                client.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
+                client.sendall(f"HTTP/1.1 {self._refuses}\r\n\r\n".encode())
                 return
             host, port = target.rsplit(":", 1)
             with suppress(OSError), socket.create_connection((host, int(port)), source_address=self._source) as server:
@@ -101,7 +101,7 @@ def connect_proxy(
     cuts: Iterable[int | None] = (),
     answer_cuts: Iterable[int | None] = (),
     *,
-    refuses: bool = False,
+    refuses: str = "",
     address: str = "",
 ) -> Iterator[ConnectProxy]:
     """A proxy that runs as long as the block."""

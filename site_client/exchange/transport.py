@@ -36,7 +36,13 @@ __all__ = ["Answer", "Connection", "RetryPolicy", "Transport"]
 TOLERATED_CLOCK_S = 60
 _WORTH_TELLING_S = 2
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_SIGNED_ANEW = frozenset({"stale", "replayed"})
 _READ_BYTES = 1 << 16
+# What a proxy says that no repetition changes, and what to do.
+_CLOSED_WAYS = {
+    "407": "asks for a name and a password; give the right ones in --proxy or HTTPS_PROXY",
+    "403": "lets nobody through to the server; ask those who run it for the right, and check the address",
+}
 _RANGE = re.compile(r"bytes ([0-9]+)-[0-9]+/[0-9*]+")
 
 
@@ -81,6 +87,7 @@ class Transport:
         tell: takes a line for the person in front of the machine.
         clock: seconds since 1970.
         sleep: waits.
+        monotonic: seconds of a clock that nobody sets.
 
     Raises:
         SchemaError: an address that is not HTTPS.
@@ -95,10 +102,11 @@ class Transport:
         tell: Callable[[str], None] = lambda line: None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.server = server_address(connection.server)
         self.retry_policy = connection.retry_policy
-        self.sleep = sleep
+        self.sleep, self.monotonic = sleep, monotonic
         self._key, self._tell, self._clock = key, tell, clock
         self._ahead: int | None = None
         self._answered = False
@@ -143,18 +151,20 @@ class Transport:
         try:
             return self._send(method, self.server + path, headers, body)
         except RefusedError as error:
-            if error.code == "stale":
-                # The clock was set meanwhile, here or there: measured anew by the repetition.
-                self._ahead = None
+            if error.code in _SIGNED_ANEW:
+                # The clock was set meanwhile, here or there: measured anew by the repetition. Or something on the way has sent the
+                # request twice, and the answer to the first is lost.
+                self._ahead = None if error.code == "stale" else self._ahead
                 raise UnreachableError(str(error), passing=True) from error
             raise
 
-    def fetch(self, url: str, max_bytes: int) -> Iterator[bytes]:
+    def fetch(self, url: str, max_bytes: int, *, anew: bool = False) -> Iterator[bytes]:
         """The bytes at an address, unsigned and not verified, resumed where a cut has left off.
 
         Args:
             url: whole, or a path from the server's address on.
             max_bytes: the most to take.
+            anew: whether what keeps copies on the way has to ask the server.
 
         Raises:
             RefusedError: there is nothing (code "not-found"), or the server said no.
@@ -166,7 +176,7 @@ class Transport:
         while True:
             before = received
             try:
-                for piece in self._pieces(address, received):
+                for piece in self._pieces(address, received, anew):
                     received += len(piece)
                     if received > max_bytes:
                         raise BoundsError(
@@ -231,8 +241,10 @@ class Transport:
                 response.status_code, {name.lower(): text for name, text in response.headers.items()}, bytes(found)
             )
 
-    def _pieces(self, url: str, start: int) -> Iterator[bytes]:
-        headers = {"range": f"bytes={start}-"} if start else {}
+    def _pieces(self, url: str, start: int, anew: bool) -> Iterator[bytes]:
+        headers = {"cache-control": "no-cache"} if anew else {}
+        if start:
+            headers["range"] = f"bytes={start}-"
         with _mapped(), self._client.stream("GET", url, headers=headers) as response:
             self._answered = True
             if response.status_code >= 400:
@@ -291,6 +303,9 @@ def _unreachable(error: Exception) -> UnreachableError:
             )
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx.ProxyError):
+        # Its words are those of the proxy: nothing but the status is repeated.
+        if closed := _CLOSED_WAYS.get(str(error)[:3]):
+            return UnreachableError(f"proxy: expected a way to the server, got one that {closed}")
         return UnreachableError(
             "proxy: expected a way to the server, got none; check --proxy and its rights", passing=True
         )

@@ -6,11 +6,11 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
+from foundation.secret_files import make_secret
 
 _BYTES = 32
 _TOKEN = re.compile(rf"[0-9a-f]{{{2 * _BYTES}}}\n?")
@@ -22,11 +22,10 @@ def read_token(path: Path) -> str:
     Raises:
         StorageError: it is damaged, others than its owner may read it, or it can be neither read nor made.
     """
-    with map_os_errors(path):
-        with suppress(FileExistsError):
-            _make(path)
-        with path.open("rb") as file:
-            rights, data = stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read(4 * _BYTES)
+    if not os.path.lexists(path):
+        make_secret(path, secrets.token_hex(_BYTES).encode() + b"\n")
+    with map_os_errors(path), path.open("rb") as file:
+        rights, data = stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read(4 * _BYTES)
     if os.name == "posix" and rights & 0o077:
         raise StorageError(
             "a file that only its owner can read",
@@ -43,11 +42,3 @@ def read_token(path: Path) -> str:
             place=path.name,
         )
     return token.strip()
-
-
-def _make(path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(secrets.token_hex(_BYTES).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())

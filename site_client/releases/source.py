@@ -20,7 +20,7 @@ from tuf.ngclient import FetcherInterface
 
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors, storage_error
-from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA
+from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA, TARGETS
 from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, SiteError
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
@@ -139,7 +139,9 @@ class ServerSource(ReleaseSource):
     def chunks(self, name: str, max_bytes: int) -> Iterator[bytes]:
         """The content of a file, piece by piece."""
         try:
-            yield from self._transport.fetch(f"{self._base}/{name}", max_bytes)
+            # Targets are named by their content; all else is replaced under its name.
+            anew = not name.startswith(f"{TARGETS}/")
+            yield from self._transport.fetch(f"{self._base}/{name}", max_bytes, anew=anew)
         except RefusedError as error:
             if error.code == "not-found":
                 raise DownloadHTTPError(f"{name}: no such file", 404) from error

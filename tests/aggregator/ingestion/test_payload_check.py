@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.errors import KilledError, SandboxError, UnconfinedError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry.states import ShareState
+from aggregator.registry.times import as_text
 from aggregator.sandbox import parent as sandbox
 from bench.exchange.world import SCHEME, Sentences, World, invented_terms
 from foundation.errors import StorageError
@@ -172,6 +174,31 @@ class TestChild:
                 ingest.ingest(workspace, small.bundle())
         assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
         assert [decision.state for decision in ingest.resume(workspace)] == [ShareState.ACCEPTED]
+
+    @pytest.mark.parametrize("hours", [1, 23, 25])
+    def test_a_share_whose_checks_somebody_kills_waits_for_a_day(
+        self, hours: int, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def killed(values: object) -> None:
+            raise KilledError("the check of the payload: killed")
+
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+        later = as_text(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=hours))
+        with monkeypatch.context() as patch:
+            patch.setattr(ingest, "now", lambda: later)
+            patch.setattr(opening, "check_payload", killed)
+            if hours < 24:
+                with pytest.raises(KilledError):
+                    ingest.resume(workspace)
+                assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
+            else:
+                [decision] = ingest.resume(workspace)
+                assert (decision.state, decision.reason_code) == (ShareState.REJECTED, "sandbox")
+        assert [decision.state for decision in ingest.resume(workspace)] == (
+            [ShareState.ACCEPTED] if hours < 24 else []
+        )
+        nothing_left(workspace)
 
     def test_its_limits_grow_with_the_payload(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         given: list[Any] = []

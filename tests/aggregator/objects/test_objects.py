@@ -10,14 +10,16 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import IO, Any
 
 import obstore
 import pytest
 
-from aggregator.objects import FolderStore, ObjectStore, S3Store, open_store
+from aggregator.objects import FolderStore, ObjectStore, S3Store, open_store, s3
 from foundation.errors import StorageError
 from protocols.errors import DigestError, SchemaError
 from shared.errors import ConfigurationError
@@ -254,6 +256,70 @@ def test_a_store_that_does_not_answer_is_a_clear_line(s3_url: str, tmp_path: Pat
         store = S3Store(url, tmp_path)
         with pytest.raises(StorageError, match="check the setting `objects`"):
             store.put(path, sha256)
+
+
+class TestAStoreThatIsSlow:
+    """A server that hands out a few bytes at a time; its object takes longer than any one answer may."""
+
+    CONTENT = os.urandom(4000)
+
+    @pytest.fixture
+    def asked(self) -> list[tuple[str, str]]:
+        return []
+
+    @pytest.fixture
+    def store(
+        self, asked: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[ObjectStore]:
+        content = self.CONTENT
+
+        class Slow(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                asked.append(("HEAD", ""))
+                self._begin(200, len(content))
+
+            def do_GET(self) -> None:
+                wanted = self.headers.get("range", "")
+                asked.append(("GET", wanted))
+                first, _, last = wanted.removeprefix("bytes=").partition("-")
+                start, end = int(first or 0), int(last or len(content) - 1) + 1
+                self._begin(206 if wanted else 200, end - start, f"bytes {start}-{end - 1}/{len(content)}")
+                with suppress(OSError):
+                    for at in range(start, end, 100):
+                        time.sleep(0.05)
+                        self.wfile.write(content[at : min(at + 100, end)])
+
+            def _begin(self, status: int, size: int, piece: str = "") -> None:
+                self.send_response(status)
+                for name, text in (("etag", '"a"'), ("last-modified", "Tue, 21 Oct 2025 07:28:00 GMT")):
+                    self.send_header(name, text)
+                self.send_header("content-length", str(size))
+                if piece:
+                    self.send_header("content-range", piece)
+                self.end_headers()
+
+            def log_message(self, *ignored: object) -> None:
+                """Says nothing."""
+
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "test")
+        monkeypatch.setattr(s3, "_PIECE_BYTES", 1000)
+        # A piece takes half a second, the whole two: more than one answer and all attempts at it may.
+        monkeypatch.setattr(s3, "_PIECE_S", 1.5)
+        monkeypatch.setattr(s3, "_PIECE_RETRIED_S", 1.0)
+        with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            yield S3Store(f"s3://bucket?endpoint=http://127.0.0.1:{server.server_port}&region=eu", tmp_path)
+            server.shutdown()
+            thread.join()
+
+    def test_an_object_that_takes_longer_than_one_answer_may_is_read(
+        self, store: ObjectStore, asked: list[tuple[str, str]]
+    ) -> None:
+        with store.open(hashlib.sha256(self.CONTENT).hexdigest()) as file:
+            assert file.read() == self.CONTENT
+        assert asked == [("HEAD", ""), *(("GET", f"bytes={at}-{at + 999}") for at in range(0, 4000, 1000))]
 
 
 def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from aggregator.errors import DatabaseError, WorkspaceError
-from aggregator.registry import Registry, audit_log, database_url, open_registry
+from aggregator.registry import Registry, audit_log, database_url, engines, open_registry
 from aggregator.registry.tables import ShareRow, SiteRow, Table, UploadRow
 from aggregator.registry.times import now
 from shared.errors import ConfigurationError
@@ -198,6 +198,27 @@ def test_a_server_that_is_gone_is_a_clear_line_and_its_return_is_enough(postgres
     with registry.transaction() as session:
         add(session, site("after"))
     assert names(registry) == ["after", "before"]
+
+
+def test_a_reading_that_never_ends_is_ended_and_a_writing_is_not(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "READING_S", 0.3)
+    registry = open_registry(postgres.new_database())
+    with pytest.raises(DatabaseError, match="its error 57014"), registry.reading() as session:
+        session.execute(text("SELECT pg_sleep(20)"))
+    with registry.transaction() as session:
+        session.execute(text("SELECT pg_sleep(0.5)"))
+    assert names(registry) == []
+
+
+def test_a_connection_whose_other_end_is_gone_without_a_word_ends(postgres: Postgres) -> None:
+    registry = open_registry(postgres.new_database())
+    with registry.reading() as session:
+        driver: Any = session.connection().connection.driver_connection
+        found = driver.info.get_parameters()
+    assert found["tcp_user_timeout"] == "60000"
+    assert [found[f"keepalives{name}"] for name in ("", "_idle", "_interval", "_count")] == ["1", "30", "10", "3"]
 
 
 @pytest.fixture

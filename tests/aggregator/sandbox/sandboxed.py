@@ -124,6 +124,7 @@ def write_file(arguments: Arguments) -> Json:
 
 # Their numbers on x86_64.
 _TRUNCATE, _CHMOD, _RENAME, _UNLINK, _QUEUE_SIGNAL, _PRLIMIT, _PIDFD_OPEN = 76, 90, 82, 87, 129, 302, 434
+_OPEN, _OPENAT, _OPENAT2, _FTRUNCATE, _FALLOCATE, _HERE = 2, 257, 437, 77, 285, -100
 
 
 def raw_calls(arguments: Arguments) -> Json:
@@ -142,6 +143,36 @@ def raw_calls(arguments: Arguments) -> Json:
         "limits of another": (_PRLIMIT, parent, 7, limit, None),
         "own limits": (_PRLIMIT, 0, 7, None, limit),
         "handle of another": (_PIDFD_OPEN, parent, 0),
+    }
+    found: dict[str, Json] = {}
+    for name, call in calls.items():
+        ctypes.set_errno(0)
+        libc.syscall(*call)
+        found[name] = ctypes.get_errno()
+    return found
+
+
+def raw_openings(arguments: Arguments) -> Json:
+    """Every way to open a file, or to change the size of one that is open, past anything of Python; the errno of each."""
+    path = str(arguments["path"]).encode()
+    libc = ctypes.CDLL(None, use_errno=True)
+    flags = {
+        "to write": os.O_WRONLY,
+        "for both": os.O_RDWR,
+        "to empty it": os.O_RDONLY | os.O_TRUNC,
+        "to append": os.O_WRONLY | os.O_APPEND,
+        "to make it": os.O_RDONLY | os.O_CREAT,
+        "without a name": os.O_TMPFILE | os.O_WRONLY,
+        "to read": os.O_RDONLY,
+    }
+    how = (ctypes.c_ulong * 3)(os.O_RDONLY, 0, 0)
+    reading = os.open(path, os.O_RDONLY)
+    calls: dict[str, tuple[object, ...]] = {
+        **{f"open {name}": (_OPEN, path, flag, 0o600) for name, flag in flags.items()},
+        **{f"openat {name}": (_OPENAT, _HERE, path, flag, 0o600) for name, flag in flags.items()},
+        "openat2": (_OPENAT2, _HERE, path, how, ctypes.sizeof(how)),
+        "ftruncate": (_FTRUNCATE, reading, 0),
+        "fallocate": (_FALLOCATE, reading, 0, 0, 1),
     }
     found: dict[str, Json] = {}
     for name, call in calls.items():
@@ -181,6 +212,13 @@ def speak_otherwise(arguments: Arguments) -> Json:
 
 def say_nothing(arguments: Arguments) -> Json:
     os._exit(0)
+
+
+def hang_up(arguments: Arguments) -> Json:
+    """Closes the pipe and stays, so that it will be killed by the parent."""
+    os.closerange(3, 512)
+    time.sleep(1000)
+    return None
 
 
 def leave(arguments: Arguments) -> Json:

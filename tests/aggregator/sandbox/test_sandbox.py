@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.errors import KilledError, SandboxError, UnconfinedError
+from aggregator.sandbox import parent
+from aggregator.sandbox.child import READY
 from aggregator.sandbox.parent import SandboxLimits, read_answer, run
 from foundation.errors import StorageError
 from protocols.canonical import Json
@@ -110,6 +112,7 @@ def test_a_file_that_it_could_not_read_comes_back_as_that() -> None:
         (sandboxed.flood, "65536 bytes"),
         (sandboxed.say_nothing, "canonical JSON"),
         (sandboxed.speak_otherwise, "canonical JSON"),
+        (sandboxed.hang_up, "SIGKILL"),
         (sandboxed.leave, "code 3"),
         (sandboxed.crash, "SIGSEGV"),
         (sandboxed.many_files, "OSError"),
@@ -159,11 +162,23 @@ def test_raw_calls_touch_no_file_and_no_other_process(tmp_path: Path) -> None:
     assert path.stat().st_mode == rights
 
 
-def has_landlock() -> bool:
-    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by their numbers on x86_64")
+@pytest.mark.parametrize("landlock", [True, False], ids=["as it is", "on a kernel without Landlock"])
+def test_raw_calls_open_no_file_but_to_read_it(landlock: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"ours")
+    if not landlock:
+        without = "import main; from aggregator.sandbox import child; child.read_only_below = lambda *_: False;"
+        monkeypatch.setattr(parent, "_START", parent._START.replace("import main;", without))
+    found = run(sandboxed.raw_openings, {"path": str(path)}, readable=[tmp_path]).result
+    assert isinstance(found, dict)
+    assert [found.pop("open to read"), found.pop("openat to read"), found.pop("openat2")] == [0, 0, errno.ENOSYS]
+    assert set(found.values()) == {errno.EPERM}
+    assert path.read_bytes() == b"ours"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
+@pytest.mark.skipif(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1, reason="this kernel has no Landlock")
 def test_it_reads_no_file_but_those_of_its_folder(tmp_path: Path) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     for folder in (own, other):
@@ -233,17 +248,36 @@ def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         run(sandboxed.sleep, {}, SandboxLimits(wall_s=60))
 
 
+def test_a_check_that_somebody_killed_says_nothing_about_the_payload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system that runs out of memory kills the child first of all, as it asks to be."""
+    before, true = descendants(), parent._read
+    scores: list[str] = []
+
+    def read(pipe: int, most: int, deadline: float) -> bytes | None:
+        found = true(pipe, most, deadline) if not scores else b""
+        if found == READY:
+            [child] = descendants() - before
+            scores.append((Path("/proc") / str(child) / "oom_score_adj").read_text())
+            os.kill(child, signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(parent, "_read", read)
+    with pytest.raises(KilledError, match="without memory"):
+        run(sandboxed.sleep, {}, SHORT)
+    assert scores == ["1000\n"]
+
+
 def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
     code = "from aggregator.sandbox.parent import run; from tests.aggregator.sandbox import sandboxed; run(sandboxed.sleep, {})"
-    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+    with subprocess.Popen([sys.executable, "-c", code]) as killed:
         try:
-            listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+            listed = Path(f"/proc/{killed.pid}/task/{killed.pid}/children")
             until(lambda: bool(listed.read_text()))
             child = Path("/proc") / listed.read_text().split()[0]
             # Ready, or at least past the call that asks for the signal.
             until(lambda: "Seccomp:\t2" in (child / "status").read_text())
         finally:
-            parent.kill()
+            killed.kill()
     until(lambda: not child.exists())
 
 

@@ -1310,6 +1310,18 @@ def test_attack_a_path_that_forges_a_line_of_the_log(central: Provider, caplog: 
     assert all("\n" not in record.getMessage() for record in caplog.records)
 
 
+def test_attack_a_method_that_fills_the_log(central: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="aggregator.server")
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            await north.client.request("A" * 50_000, "/v1/time")
+
+    run(work)
+    [line] = [record.getMessage() for record in caplog.records if "/v1/time" in record.getMessage()]
+    assert line.startswith(f"{'A' * 16} /v1/time 405 ")
+
+
 def test_no_answer_names_the_program_or_its_version(central: Provider) -> None:
     async def work() -> None:
         async with site(central.app) as north:

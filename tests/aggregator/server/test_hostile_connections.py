@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import ssl
 import time
@@ -234,6 +235,27 @@ def test_whatever_is_refused_is_refused_in_one_form(served: Served, name: str) -
     assert b"content-type: application/json" in headers
     assert (b"\r\nallow: " in headers) == (status == 405)
     assert (b"content-range: bytes */10" in headers) == (status == 416)
+
+
+def test_attack_what_is_no_http_writes_no_line_into_the_log(
+    served: Served, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.connected() as connection:
+        connection.sendall(REQUESTS["no HTTP"][0])
+        assert whole(connection)[0] == 400
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("method", ["A" * 60_000, "~" * 60_000])
+def test_attack_a_method_that_is_long_fills_no_log(
+    method: str, served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="aggregator.server")
+    with served.connected() as connection:
+        connection.sendall(f"{method} /v1/time HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert whole(connection)[0] in (400, 405)
+    assert all(len(record.getMessage()) < 300 for record in caplog.records)
 
 
 def test_a_body_whose_frame_breaks_is_refused_in_the_same_form(served: Served) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from aggregator.errors import AggregatorError
+from aggregator.server import ingest_process
 from aggregator.server.ingest_process import IngestProcess, IngestWorkers
 from bench.exchange.world import World
 
@@ -85,6 +86,35 @@ def test_a_server_that_ends_cuts_a_resume(tmp_path: Path) -> None:
     thread.join(60)
     assert not thread.is_alive()
     assert isinstance(outcome[0], AggregatorError)
+    process.close()
+
+
+@pytest.mark.parametrize("question", ["a share", "a resume"])
+def test_a_process_that_does_not_answer_is_killed_and_the_next_question_has_another(
+    question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = Waiting(tmp_path)
+    ask = {"a share": lambda: process.take_in(tmp_path / "a.part"), "a resume": process.resume}[question]
+    with monkeypatch.context() as patch:
+        for name in ("_ANSWER_S", "_RESUMED_S"):
+            patch.setattr(ingest_process, name, 0.3)
+        with pytest.raises(AggregatorError, match="did not come for hours"):
+            ask()
+    assert (tmp_path / "asked").exists()
+    (tmp_path / "go").touch()
+    assert process.take_in(tmp_path / "a.part").state == "accepted"
+    process.close()
+
+
+def test_a_large_bundle_is_waited_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process, large = Waiting(tmp_path), tmp_path / "large.part"
+    with large.open("wb") as file:
+        file.truncate(16 << 30)
+    monkeypatch.setattr(ingest_process, "_ANSWER_S", 0.0)
+    thread, outcome = begun(tmp_path, lambda: process.take_in(large).state)
+    (tmp_path / "go").touch()
+    thread.join(60)
+    assert outcome == ["accepted"]
     process.close()
 
 

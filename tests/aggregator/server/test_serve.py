@@ -30,7 +30,7 @@ from aggregator.errors import RequestError
 from aggregator.ingestion.ingest import ingest, receive, resume
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
-from aggregator.server.serve import ServeOptions, serve, setup, work
+from aggregator.server.serve import ServeOptions, serve, setup, warn_without_landlock, work
 from aggregator.status.served_certificate import read_served
 from aggregator.workspace import Workspace, create
 from bench.exchange.certificates import Certificates, make_certificates
@@ -331,6 +331,16 @@ def test_a_damaged_key_of_the_provider_is_told_to_no_site(joined: Joined) -> Non
     with joined.transport() as transport, pytest.raises(UnreachableError, match="can't do it now") as caught:
         transport.once("POST", "/v1/withdrawals", body)
     assert key.name not in str(caught.value)
+
+
+@pytest.mark.parametrize(("version", "lines"), [(-1, 1), (0, 1), (1, 0), (6, 0)])
+def test_a_kernel_without_landlock_is_told_of(
+    version: int, lines: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("aggregator.server.serve.landlock_version", lambda libc: version)
+    warn_without_landlock()
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * lines
+    assert all("run on Linux 5.13" in record.message for record in caplog.records)
 
 
 def test_a_withdrawal_of_a_share_that_waits_is_kept_until_it_is_decided(tmp_path: Path) -> None:

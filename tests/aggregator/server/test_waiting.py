@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from aggregator.server import app
 from aggregator.server.waiting import Gathering, Turns
-from tests.aggregator.server.service import run
+from tests.aggregator.server.service import bundle, provider, run, site
 
 
 class Work:
@@ -153,3 +155,33 @@ def test_a_failure_is_told_to_all_who_wait_and_the_next_begins_afresh() -> None:
         assert await gathering.ask(7) == 7
 
     run(ask)
+
+
+def test_withdrawals_that_take_long_keep_nobody_from_anything_else(tmp_path: Path) -> None:
+    """As where each deletes in a store that does not answer."""
+    central, go = provider(tmp_path), threading.Event()
+
+    def slow(site: str, message: bytes) -> bytes:
+        go.wait(30)
+        return b"{}"
+
+    served = app.create_app(central.setup, app.Work(central.ingest, slow, slow))
+
+    async def ask() -> None:
+        async with site(served) as north, site(served, "south") as south:
+            changes = [
+                asyncio.create_task(north.send("POST", f"/v1/{kind}", b"{}"))
+                for kind in ("withdrawals", "rotations")
+                for _ in range(5)
+            ]
+            # They have come as far as they can when somebody else has been answered twice.
+            for number in (1, 2):
+                sent = south.upload(bundle(4_000, number, site="south"))
+                assert (await asyncio.wait_for(sent, 20)).status_code == 200
+            assert (await asyncio.wait_for(south.client.get("/healthz"), 20)).status_code == 200
+            assert not any(change.done() for change in changes)
+            go.set()
+            assert {answer.status_code for answer in await asyncio.gather(*changes)} == {200}
+
+    run(ask)
+    central.registry.close()

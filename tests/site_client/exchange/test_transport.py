@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
 from protocols.errors import BoundsError, SchemaError
 from protocols.http.messages import MAX_CHUNK_BYTES
+from protocols.http.signatures import new_nonce
 from protocols.share.receipt import read_receipt
 from site_client.errors import RefusedError, SiteError, UnreachableError
 from site_client.exchange.transport import Answer, Connection, RetryPolicy, Transport
@@ -110,15 +112,28 @@ def test_through_the_proxy_of_the_environment(served: Served, tmp_path: Path, mo
         assert len(proxy.tunnels) == count
 
 
-def test_a_proxy_that_refuses_is_named_without_its_password(served: Served) -> None:
+@pytest.mark.parametrize(
+    ("refusal", "attempts", "words"),
+    [
+        ("407 Proxy Authentication Required", 1, "name and a password; give the right ones in --proxy"),
+        ("403 Forbidden", 1, "lets nobody through to the server; ask"),
+        ("502 Bad Gateway", QUICK.attempts, "check --proxy"),
+        ("503 hunter2", QUICK.attempts, "check --proxy"),
+        ("504 Gateway Timeout", QUICK.attempts, "check --proxy"),
+    ],
+    ids=lambda value: str(value)[:3],
+)
+def test_a_proxy_that_refuses_is_named_without_its_password_and_asked_again_where_that_may_help(
+    refusal: str, attempts: int, words: str, served: Served
+) -> None:
     with (
-        connect_proxy(refuses=True) as proxy,
+        connect_proxy(refuses=refusal) as proxy,
         served.transport(proxy=proxy.url.replace("//", "//user:hunter2@")) as transport,
-        pytest.raises(UnreachableError, match="proxy") as caught,
+        pytest.raises(UnreachableError, match=f"^proxy: .*{words}") as caught,
     ):
         transport.request("GET", "/v1/time")
     assert "hunter2" not in str(caught.value)
-    assert len(proxy.tunnels) == QUICK.attempts
+    assert len(proxy.tunnels) == attempts
 
 
 @pytest.mark.parametrize("proxy", ["nonsense", "ftp://user:hunter2@x", "http://[::1"])
@@ -261,6 +276,22 @@ def test_a_clock_that_is_set_in_the_middle_does_not_matter(served: Served, tmp_p
         assert upload(transport, path, digest)
 
 
+@pytest.mark.parametrize("times", [1, QUICK.attempts - 1, QUICK.attempts])
+def test_a_request_that_something_on_the_way_has_sent_before_is_signed_anew(
+    times: int, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = new_nonce()
+    nonces = iter([used] * (1 + times))
+    monkeypatch.setattr("site_client.exchange.transport.new_nonce", lambda: next(nonces, None) or new_nonce())
+    with served.transport() as transport:
+        assert transport.request("POST", "/v1/withdrawals", b"{}").status == 200
+        if times < QUICK.attempts:
+            assert transport.request("POST", "/v1/withdrawals", b"{}").status == 200
+        else:
+            with pytest.raises(UnreachableError, match=f"given up after {QUICK.attempts} attempts"):
+                transport.request("POST", "/v1/withdrawals", b"{}")
+
+
 def test_a_refusal_is_told_and_not_repeated(served: Served) -> None:
     pauses: list[float] = []
     with served.transport(sleep=pauses.append) as transport, pytest.raises(RefusedError, match="receipt") as caught:
@@ -320,9 +351,14 @@ class Scripted(Transport):
     """A transport whose server answers as a test says."""
 
     def __init__(self, answers: list[Callable[[], Answer]]) -> None:
-        super().__init__(Connection("https://localhost", retry_policy=QUICK), KEY, sleep=lambda seconds: None)
+        self.now = 0.0
+        connection = Connection("https://localhost", retry_policy=QUICK)
+        super().__init__(connection, KEY, sleep=self._pass, monotonic=lambda: self.now)
         self.asked: list[tuple[str, str, int | None]] = []
         self._answers = iter(answers)
+
+    def _pass(self, seconds: float) -> None:
+        self.now += seconds
 
     def once(self, method: str, path: str, body: bytes = b"", *, offset: int | None = None) -> Answer:
         self.asked.append((method, path, offset))
@@ -369,6 +405,21 @@ def test_an_upload_waits_for_its_receipt(tmp_path: Path) -> None:
     assert len(asked) == 5
 
 
+def test_the_time_in_which_answers_are_held_back_counts_for_how_long_a_receipt_is_waited_for(tmp_path: Path) -> None:
+    """20 seconds each, with a pause of two asked for."""
+    path, digest = saved(tmp_path, bytes(100))
+    transport = Scripted([])
+
+    def later() -> Answer:
+        transport.now += 20
+        return says(202, retry_after="2")()
+
+    transport._answers = iter([BEGUN, says(204, upload_offset="100"), *[later] * 2_000])
+    with transport, pytest.raises(UnreachableError, match="within 6 hours"):
+        upload(transport, path, digest)
+    assert 6 * 3600 < transport.now < 6 * 3600 + 60
+
+
 def test_an_upload_that_never_gets_on_is_given_up(tmp_path: Path) -> None:
     answers = [step for _ in range(QUICK.attempts) for step in (BEGUN, refuses("digest"))]
     with pytest.raises(UnreachableError, match="given up"):
@@ -404,6 +455,24 @@ def test_a_file_is_fetched_whole(served: Served) -> None:
         assert b"".join(transport.fetch("/releases/targets/whole.bin", len(data))) == data
 
 
+@pytest.mark.parametrize(("anew", "said"), [(True, "no-cache"), (False, None)])
+def test_what_keeps_copies_on_the_way_is_told_to_ask_the_server(
+    anew: bool, said: str | None, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    true = httpx.Client.stream
+
+    def noted(client: httpx.Client, *given: Any, **named: Any) -> Any:
+        sent.append(named["headers"].get("cache-control"))
+        return true(client, *given, **named)
+
+    monkeypatch.setattr(httpx.Client, "stream", noted)
+    url = published(served, "anew.bin", b"x")
+    with served.transport(key=None) as transport:
+        assert b"".join(transport.fetch(url, 1, anew=anew)) == b"x"
+    assert sent == [said]
+
+
 def test_attack_an_endless_file(served: Served) -> None:
     url = published(served, "endless.bin", bytes(300_000))
     with served.transport() as transport, pytest.raises(BoundsError):
@@ -424,9 +493,9 @@ def test_fetching_resumes_where_it_was_cut(served: Served) -> None:
     class Cutting(Transport):
         starts: list[int] = []  # noqa: RUF012
 
-        def _pieces(self, url: str, start: int) -> Iterator[bytes]:
+        def _pieces(self, url: str, start: int, anew: bool) -> Iterator[bytes]:
             self.starts.append(start)
-            for number, piece in enumerate(super()._pieces(url, start)):
+            for number, piece in enumerate(super()._pieces(url, start, anew)):
                 if number == 2:
                     raise UnreachableError("cut", passing=True)
                 yield piece

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import socket
 import stat
 import threading
@@ -118,6 +119,23 @@ def test_a_damaged_token_is_refused(content: str, tmp_path: Path) -> None:
     path.chmod(0o600)
     with pytest.raises(StorageError, match="hexadecimal"):
         read_token(path)
+
+
+def test_two_that_start_at_once_have_one_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second begins, and ends, at any moment of the first's making."""
+    path, true, others = tmp_path / "a.token", secrets.token_hex, []
+
+    def meanwhile(count: int) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr(secrets, "token_hex", true)
+            others.append(read_token(path))
+        return true(count)
+
+    monkeypatch.setattr(secrets, "token_hex", meanwhile)
+    token = read_token(path)
+    assert others
+    assert {*others, token} == {path.read_text().strip()}
+    assert [one.name for one in tmp_path.iterdir()] == ["a.token"]
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""A withdrawal of a share whose bundle is on the server and not entered yet: that may take hours, and what its site asks must not be lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from aggregator.enrolled.sites import today
+from aggregator.errors import RequestError
+from aggregator.ingestion.ingest import ingest, resume
+from aggregator.registry.states import UploadState
+from aggregator.registry.tables import UploadRow, WithdrawalRow
+from aggregator.server.limits import Limits
+from aggregator.server.serve import setup, work
+from aggregator.server.uploads import Upload, Uploads
+from bench.exchange.world import Sentences, World, build, invented_terms
+from foundation.reading import file_sha256
+from protocols.http.messages import UploadRequest
+from protocols.share.receipt import read_receipt
+from protocols.share.sealing import read_manifest
+from protocols.share.withdrawal import Withdrawal
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with invented_terms(sandbox=False):
+        yield build(tmp_path / "world")
+
+
+def sent(world: World, bundle: Path, missing: int = 0) -> tuple[Uploads, Upload]:
+    """An upload of the site north, whole but for some bytes."""
+    workspace = world.workspace()
+    uploads = Uploads(workspace.registry(), setup(workspace, "https://x.test", Limits()).uploads, Limits(), time.time)
+    size = bundle.stat().st_size
+    upload = uploads.begin("north", UploadRequest(file_sha256(bundle), size))
+    assert isinstance(upload, Upload)
+    uploads.path(upload).write_bytes(bundle.read_bytes()[: size - missing])
+    with workspace.registry().transaction() as session:
+        session.get_one(UploadRow, upload.id).offset = size - missing
+    return uploads, uploads.find("north", upload.id)
+
+
+def ask(world: World, payload: Path, sequence: int = 1) -> bytes:
+    workspace = world.workspace()
+    asked = Withdrawal("north", sequence, read_manifest(payload).sha256, today(), "")
+    done = work(workspace, lambda path: ingest(workspace, path), lambda: resume(workspace))
+    return done.withdraw("north", asked.to_bytes(world.keys["north"]))
+
+
+def kept(world: World) -> int:
+    with world.workspace().registry().reading() as session:
+        return len(session.scalars(select(WithdrawalRow)).all())
+
+
+def test_it_is_kept_until_the_share_is_decided(world: World) -> None:
+    payload = world.share("north", 1, Sentences())
+    uploads, upload = sent(world, world.seal(payload, "north"))
+    for _ in range(2):
+        with pytest.raises(RequestError, match="never count") as raised:
+            ask(world, payload)
+        assert (raised.value.status, raised.value.retry_after_s) == (503, 5)
+    assert kept(world) == 1
+    assert ingest(world.workspace(), uploads.path(upload)).state == "withdrawn"
+    receipt = read_receipt(ask(world, payload), world.workspace().key().public_key)
+    assert (receipt.state, receipt.sequence) == ("withdrawn", 1)
+    assert kept(world) == 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "sequence", "state"),
+    [(1, 1, "open"), (0, 2, "open"), (0, 1, "aborted")],
+    ids=["not whole", "another number", "ended"],
+)
+def test_attack_none_is_kept_of_a_share_that_may_never_come(
+    missing: int, sequence: int, state: str, world: World
+) -> None:
+    payload = world.share("north", 1, Sentences())
+    uploads, upload = sent(world, world.seal(payload, "north"), missing)
+    if state != "open":
+        uploads.end(upload, UploadState(state))
+    with pytest.raises(RequestError, match="bring the share in first") as raised:
+        ask(world, payload, sequence)
+    assert raised.value.status == 409
+    assert kept(world) == 0
+
+
+def test_attack_junk_that_was_sent_says_nothing(world: World) -> None:
+    payload, junk = world.share("north", 1, Sentences()), world.root / "junk"
+    junk.write_bytes(bytes(4000))
+    sent(world, junk)
+    with pytest.raises(RequestError, match="bring the share in first"):
+        ask(world, payload)
