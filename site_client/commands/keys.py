@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.commands import Listing, examples, json_option, report
+from command_line.written_file import WrittenFile
 from site_client.commands.options import (
     MAX_OVERLAP_DAYS,
     OVERLAP_DAYS,
@@ -21,15 +22,15 @@ from site_client.commands.options import (
 if TYPE_CHECKING:
     from site_client.workspace import Workspace
 
-new_file = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command(
     epilog=examples(
         "site-client enrol --out st-anne.request.json", "site-client enrol --new-key --out st-anne.request.json"
     )
 )
-@click.option("--out", required=True, type=new_file, help="The request to send to the provider.")
+@click.option(
+    "--out", required=True, type=WrittenFile("a request", b'{"request":'), help="The request to send to the provider."
+)
 @click.option("--contact", default="", help="Whom the provider may ask, one line.")
 @click.option(
     "--new-key",
@@ -100,7 +101,9 @@ def keys_show(root: Path, as_json: bool) -> None:
     "rotate", epilog=examples("site-client keys rotate", "site-client keys rotate --out st-anne.rotation.json")
 )
 @click.option(
-    "--out", type=new_file, help="Write the rotation for a stick (default: send it to the provider's server)."
+    "--out",
+    type=WrittenFile("a rotation", b'{"new_signature":'),
+    help="Write the rotation for a stick (default: send it to the provider's server).",
 )
 @click.option(
     "--overlap-days",

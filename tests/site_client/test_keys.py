@@ -212,6 +212,21 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     assert shown["keys"][2]["fingerprint"] in again.stdout
 
 
+@pytest.mark.parametrize("command", [("enrol",), ("enrol", "--new-key"), ("keys", "rotate")])
+def test_no_file_but_one_of_its_kind_is_replaced(
+    command: tuple[str, ...], workspace: Workspace, tmp_path: Path
+) -> None:
+    at = ("--workspace", workspace.root)
+    note = tmp_path / "note.txt"
+    note.write_text("a note")
+    before = (workspace.root / "site.json").read_bytes()
+    refused(hospital(*command, "--out", note, *at), 2, "choose another name")
+    assert note.read_text() == "a note"
+    assert (workspace.root / "site.json").read_bytes() == before
+    for _ in range(2):
+        done(hospital(*command, "--out", tmp_path / "asked.json", *at))
+
+
 def test_a_damaged_list_of_keys_opens_nothing(workspace: Workspace) -> None:
     settings = workspace.root / "site.json"
     whole = settings.read_text()
