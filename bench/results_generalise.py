@@ -43,6 +43,11 @@ def phicon_full() -> None:
     record("generalise", phicon.measure(phicon.FULL), whole=True)
 
 
+def phicon_parts() -> None:
+    """Augmentation by part of the notes, in all five rotations; one seed, with short trainings."""
+    record("generalise", phicon.measure(phicon.PARTS_OF_NOTES), whole=True)
+
+
 def phicon_reduced() -> None:
     """The same tables of one rotation and one seed, with short trainings."""
     record("generalise", phicon.measure(phicon.REDUCED), whole=True)
@@ -79,6 +84,7 @@ PARTS = {
     "distant": distant_domains,
     "speed": speeds,
     "phicon": phicon_full,
+    "phicon-parts": phicon_parts,
     "phicon-reduced": phicon_reduced,
     "phicon-quick": phicon_quick,
 }
