@@ -65,14 +65,13 @@ class Budget:
     unmoved: int = 0
 
     def as_json(self) -> dict[str, object]:
-        """For a report."""
+        """For a report that may go along with the notes: without `unmoved`, which hangs on what was true."""
         return {
             "limit": float(self.limit),
             "spent": float(self.spent),
             "entities": self.entities,
             "replaced": self.replaced,
             "redacted": self.redacted,
-            "unmoved": self.unmoved,
             "refused": self.refused,
             "intervals_public": self.intervals_public,
         }

@@ -130,7 +130,6 @@ class _Spent:
             "mean": self._total / self._notes,
             "replaced": self._replaced,
             "redacted": self._redacted,
-            "unmoved": self._unmoved,
             "refused": self._refused,
             "intervals_public": self._shifted,
             "notes": self._by_note,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -194,6 +195,8 @@ def test_surrogates_that_say_what_they_replace_are_counted() -> None:
     far = Surrogates(SurrogateSettings(language="English", epsilon=Fraction(1, 10**9)), key=bytes(32), today=TODAY)
     assert (exact.text, exact.budget.unmoved) == (note.text, 2)
     assert far.replace(note).budget.unmoved == 0
+    # What goes along with the notes must not tell which are true.
+    assert exact.budget.as_json() == replace(exact.budget, unmoved=0).as_json()
 
 
 def test_a_town_with_the_whole_budget_stays_more_often_than_not() -> None:

@@ -45,6 +45,8 @@ def test_notes_come_out_with_surrogates_and_what_each_has_spent(built_loop: Loop
     assert budget["replaced"] + budget["redacted"] == sum(told["spans"].values())
     assert set(budget["notes"]) <= {note.identifier for note in read_corpus(built_loop.notes("fourth"))}
     assert all(one["spent"] <= 1 for one in budget["notes"].values())
+    assert "unmoved" not in str(told)
+    assert "stood there" not in str(told)
     said = done(hospital(*deid(built_loop, tmp_path / "again"))).stdout
     assert "a note spends at most epsilon 1" in said
     assert "another run draws anew" in said
