@@ -39,18 +39,8 @@ def rotations_quick() -> None:
 
 
 def phicon_full() -> None:
-    """Augmentation at unseen hospitals, by part of the notes, by number of copies and by method; three seeds."""
+    """Augmentation at unseen hospitals, by part of the notes, by number of copies and by method; five rotations, three seeds, short trainings."""
     record("generalise", phicon.measure(phicon.FULL), whole=True)
-
-
-def phicon_parts() -> None:
-    """Augmentation by part of the notes, in all five rotations; one seed, with short trainings."""
-    record("generalise", phicon.measure(phicon.PARTS_OF_NOTES), whole=True)
-
-
-def phicon_reduced() -> None:
-    """The same tables of one rotation and one seed, with short trainings."""
-    record("generalise", phicon.measure(phicon.REDUCED), whole=True)
 
 
 def phicon_quick() -> None:
@@ -84,8 +74,6 @@ PARTS = {
     "distant": distant_domains,
     "speed": speeds,
     "phicon": phicon_full,
-    "phicon-parts": phicon_parts,
-    "phicon-reduced": phicon_reduced,
     "phicon-quick": phicon_quick,
 }
 

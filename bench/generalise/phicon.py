@@ -118,11 +118,7 @@ class Effort:
     choices: tuple[Choice, ...]
 
 
-FULL = Effort("phicon", (1, 2, 3), 2000, corpora.SITES, "test", CHOICES)
-# Some twenty minutes for eight hours: the same tables of one rotation, one seed and short trainings.
-REDUCED = Effort("phicon-reduced", (1,), 800, ("a",), "test", CHOICES)
-# Its Table 3 alone, in every rotation.
-PARTS_OF_NOTES = Effort("phicon-parts", (1,), 800, corpora.SITES, "test", TABLE_3)
+FULL = Effort("phicon", (1, 2, 3), 800, corpora.SITES, "test", CHOICES)
 # Whoever tries something out looks at training notes, also of the hospital that is unseen.
 _TRIED = ((), ("phi",), ("context",), PAPER, ("recase",), (*PAPER, "recase"))
 QUICK = Effort("phicon-quick", (1,), 400, ("a",), "train", tuple(Choice(methods, 20) for methods in _TRIED))
