@@ -43,6 +43,11 @@ def phicon_full() -> None:
     record("generalise", phicon.measure(phicon.FULL), whole=True)
 
 
+def phicon_table() -> None:
+    """The same of the trainings that are there."""
+    record("generalise", phicon.measure(phicon.FULL, train=False), whole=True)
+
+
 def phicon_quick() -> None:
     """Some of the same for minutes, on training notes; prints, and records nothing."""
     for entry in phicon.measure(phicon.QUICK):
@@ -74,6 +79,7 @@ PARTS = {
     "distant": distant_domains,
     "speed": speeds,
     "phicon": phicon_full,
+    "phicon-table": phicon_table,
     "phicon-quick": phicon_quick,
 }
 

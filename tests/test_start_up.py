@@ -252,6 +252,22 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         torch.set_num_threads(1)
 
 
+def test_the_garbage_collector_looks_through_what_is_made_after_torch_and_not_through_torch() -> None:
+    code = """
+import gc, sys
+from command_line.commands import compute_on_one_thread
+
+kept = []
+for _ in range(2):
+    compute_on_one_thread()
+    kept.append([object()])
+    print(gc.isenabled(), gc.get_freeze_count() > 100_000, any(one is kept[0] for one in gc.get_objects()))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    # A program that computes more than once, such as a service, does not put what it holds out of the collector's sight.
+    assert ran.stdout.split("\n")[1] == "True True True"
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [

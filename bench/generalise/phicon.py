@@ -16,6 +16,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from bench import corpora
 from bench.generalise.figures import counts_of, f1, precision, recall, share
 from bench.generalise.pool import SharedCodesSource, pooled_codes
-from bench.outcomes import draw_documents, load_or_measure
+from bench.outcomes import draw_documents, is_there, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
@@ -34,6 +35,7 @@ from shared.augment.recasing import Recasing
 from shared.augment.wordnet import WordNet, read_wordnet
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
+from shared.errors import ConfigurationError
 from shared.evaluation import match_corpora
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
@@ -124,21 +126,35 @@ _TRIED = ((), ("phi",), ("context",), PAPER, ("recase",), (*PAPER, "recase"))
 QUICK = Effort("phicon-quick", (1,), 400, ("a",), "train", tuple(Choice(methods, 20) for methods in _TRIED))
 
 
-def measure(effort: Effort) -> list[Entry]:
-    """Train what is not there yet; the entries of all."""
-    runs: dict[Choice, list[dict[str, Any]]] = {choice: [] for choice in effort.choices}
-    for seed in effort.seeds:
-        for provider in effort.providers:
-            for choice in effort.choices:
-                named = f"{choice.learns_from}-{choice.name}".replace(" ", "")
-                name = f"{effort.part}-{provider}-{named}-{effort.steps}-{seed}"
-                runs[choice].append(
-                    load_or_measure(
-                        name,
-                        lambda choice=choice, provider=provider, seed=seed: _run(choice, provider, seed, effort),  # type: ignore[misc]
-                    )
-                )
-    return [entry for choice in effort.choices for entry in _entries(choice, runs, effort)]
+# Of one choice, by seed and provider.
+_Runs = dict[tuple[int, str], dict[str, Any]]
+
+
+def measure(effort: Effort, *, train: bool = True) -> list[Entry]:
+    """The entries of all choices.
+
+    Args:
+        effort: what is trained.
+        train: what is not there yet; else only choices are told of, and seeds of them, whose rotations are all there.
+
+    Raises:
+        ConfigurationError: nothing is there to be told of.
+    """
+    runs: dict[Choice, _Runs] = {}
+    for seed, choice in product(effort.seeds, effort.choices):
+        named = f"{choice.learns_from}-{choice.name}".replace(" ", "")
+        names = {one: f"{effort.part}-{one}-{named}-{effort.steps}-{seed}" for one in effort.providers}
+        if not train and not all(map(is_there, names.values())):
+            continue
+        for provider, name in names.items():
+            runs.setdefault(choice, {})[seed, provider] = load_or_measure(
+                name,
+                lambda choice=choice, provider=provider, seed=seed: _run(choice, provider, seed, effort),  # type: ignore[misc]
+            )
+    if not runs:
+        command = f"python -m bench.results_generalise {effort.part}"
+        raise ConfigurationError(f"expected the rotations of a choice of `{command}`, found none; begin with it")
+    return [entry for choice in runs for entry in _entries(choice, runs, effort)]
 
 
 def _run(choice: Choice, provider: str, seed: int, effort: Effort) -> dict[str, object]:
@@ -205,9 +221,11 @@ _MEASURES = (
 )
 
 
-def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]], effort: Effort) -> list[Entry]:
-    """The figures of a choice, and what it gains over the same without copies."""
-    own, without = runs[choice], runs.get(choice.without, [])
+def _entries(choice: Choice, runs: Mapping[Choice, _Runs], effort: Effort) -> list[Entry]:
+    """The figures of a choice, and what it gains over the same without copies, run by run."""
+    own = list(runs[choice].values())
+    without = [run for key, run in runs.get(choice.without, {}).items() if key in runs[choice]]
+    seeds = len({seed for seed, _ in runs[choice]})
     note = f"mean of {len(own)} runs of {len(effort.providers)} rotations; interval over documents"
     entries = []
     for measure, key, figure, unit in _MEASURES:
@@ -217,7 +235,7 @@ def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]],
         more = f"{note}; by category: {_by_category(own)}" if key == "hidden" else note
         if measure == "token-binary F1":
             more = f"{_published(choice)}{note}"
-        made = _Made(effort, unit, more, ", ".join(sorted({run["commit"] for run in own})))
+        made = _Made(effort, seeds, unit, more, ", ".join(sorted({run["commit"] for run in own})))
         entries.append(made.entry(f"unseen hospital, {told}", value, _interval(sides[:1], figure)))
         if choice.methods and others:
             asked = 0.0 if choice in TABLE_3 and measure in ("token-binary F1", "entities hidden whole") else None
@@ -247,6 +265,7 @@ class _Made:
     """What the entries of one figure have in common."""
 
     effort: Effort
+    seeds: int
     unit: str
     note: str
     commits: str
@@ -260,7 +279,7 @@ class _Made:
             "" if target is None else ">=",
             self.unit,
             interval,
-            len(effort.seeds),
+            self.seeds,
             f"en_sites/{effort.split}",
             f"python -m bench.results_generalise {effort.part}",
             self.note,

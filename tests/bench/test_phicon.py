@@ -29,7 +29,10 @@ def outcome(hits: int) -> dict[str, Any]:
 
 def test_a_gain_is_over_the_same_notes_without_copies() -> None:
     few, all_ = Choice(PAPER, 20), Choice(PAPER)
-    runs = {few: [outcome(6)], few.without: [outcome(5)], all_: [outcome(9)], all_.without: [outcome(8)]}
+    hits = {few: 6, few.without: 5, all_: 9, all_.without: 8}
+    runs = {choice: {(1, "a"): outcome(number)} for choice, number in hits.items()}
+    # What has more runs without copies than with them is held against those of the same seed and hospital.
+    runs[few.without][2, "a"] = outcome(0)
     effort = replace(QUICK, choices=tuple(runs))
     entries = {entry.measure: entry for choice in runs for entry in phicon._entries(choice, runs, effort)}
     steps = f"{effort.steps} steps"
