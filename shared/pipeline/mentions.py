@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from shared.embeddings.generalised import strip_accents
 from shared.pipeline.spans import join_spans
 from shared.text.tokens import Tokens, tokenise
 
+Sayings = Mapping[tuple[str, ...], str]
+"""What was found, as words in one spelling, and the category of it."""
 ArePublic = Callable[[Sequence[str]], NDArray[np.bool_]]
 """Which words are common in public text and name nobody, bool `[words]`."""
 
@@ -44,6 +47,7 @@ def with_repeated(
     people: Set[str] = frozenset(),
     are_public: ArePublic = nobody_knows,
     tokens: Tokens | None = None,
+    also: Sayings = MappingProxyType({}),
 ) -> Document:
     """The document with a span for every further mention of what is annotated; where spans overlap they are one.
 
@@ -52,10 +56,11 @@ def with_repeated(
         people: categories whose names are found by one of their words, too.
         are_public: tells words from names.
         tokens: of its text, where somebody has them.
+        also: what else is looked for, such as what other notes of the same patient say; see `sayings_of`.
     """
     note = _Note(document.text, tokenise(document.text) if tokens is None else tokens)
     sought: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for words, category in note.sayings(document, people, are_public):
+    for words, category in {**also, **note.sayings(document, people, are_public)}.items():
         sought.setdefault(words[0], []).append((words, category))
     mentions = [
         Annotation(*note.edges(first, last), category)
@@ -66,6 +71,11 @@ def with_repeated(
         if (last := note.end_of(first, words)) is not None
     ]
     return join_spans(document, mentions) if mentions else document
+
+
+def sayings_of(document: Document, people: Set[str] = frozenset(), are_public: ArePublic = nobody_knows) -> Sayings:
+    """What `with_repeated` looks for of a document, to be looked for in others. It is PHI: never log it."""
+    return _Note(document.text, tokenise(document.text)).sayings(document, people, are_public)
 
 
 class _Note:
@@ -113,10 +123,8 @@ class _Note:
             word, last = word + self.words[last], last + 1
             yield word, last
 
-    def sayings(
-        self, document: Document, people: Set[str], are_public: ArePublic
-    ) -> Iterator[tuple[tuple[str, ...], str]]:
-        """What is looked for, as words, and the category of it."""
+    def sayings(self, document: Document, people: Set[str], are_public: ArePublic) -> dict[tuple[str, ...], str]:
+        """What is looked for."""
         edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64).reshape(-1, 2)
         places = np.searchsorted(self._starts, edges).tolist()
         found = [tuple(self.words[first:last]) for first, last in places]
@@ -134,7 +142,7 @@ class _Note:
                 for word in words:
                     if not public[word] and len(word) >= _LEAST_CHARACTERS and word.isalpha():
                         said.setdefault((word,), span.category)
-        yield from said.items()
+        return said
 
     def end_of(self, first: int, words: tuple[str, ...]) -> int | None:
         """The number of the word behind, if the words stand here, as words of their own, and not written like words that name nobody; else None."""

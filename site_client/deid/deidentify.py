@@ -19,6 +19,7 @@ from shared.progress import Progress, silent
 from site_client.deid.choices.lists import HospitalLists
 from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
+from site_client.deid.of_patients import Finding, NotesOfPatients
 
 
 @dataclass
@@ -28,10 +29,12 @@ class Tally:
     Args:
         spans: how many of each category.
         labels: how many of them the pipeline did not find whole: the note brought them along as labels.
+        unnamed: how many notes are of no patient, where somebody has said whose notes they are.
     """
 
     spans: Counter[str] = field(default_factory=Counter)
     labels: int = 0
+    unnamed: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Deidentified:
         labels: how many of them the pipeline did not find whole: they were labelled in the notes.
         untouched: names of what stands beside the text of the notes and is written as it came.
         rewritten: whether files were written as they came, but for their texts.
+        unnamed: as in Tally.
     """
 
     documents: int
@@ -51,6 +55,7 @@ class Deidentified:
     labels: int = 0
     untouched: tuple[str, ...] = ()
     rewritten: bool = False
+    unnamed: int = 0
 
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
@@ -64,6 +69,7 @@ def deidentify(
     mode: Mode,
     tally: Tally,
     lists: HospitalLists | None = None,
+    patients: NotesOfPatients | None = None,
 ) -> Iterator[Document]:
     """De-identified documents, in order.
 
@@ -73,7 +79,20 @@ def deidentify(
         mode: how they are handed on.
         tally: is filled.
         lists: of the hospital: what is hidden whoever finds it, and what is not.
+        patients: of whom a note also hides what their other notes say; None where every note stands alone.
     """
+    findings = _findings(annotator, documents, mode)
+    for finding in findings if patients is None or not mode.hides else patients.complete(findings):
+        own, found = finding.own, finding.found
+        if mode.hides and lists:
+            own, found = lists.apply(own), lists.apply(found)
+        tally.spans.update(span.category for span in found.annotations)
+        tally.labels += count_outside(found.annotations, own.annotations)
+        tally.unnamed += patients is not None and finding.note.identifier not in patients.patients
+        yield replace(mode.turn(found), record=finding.note.record, file=finding.note.file)
+
+
+def _findings(annotator: Annotator, documents: Iterable[Document], mode: Mode) -> Iterator[Finding]:
     originals: list[Document] = []
 
     def remembered() -> Iterator[Document]:
@@ -86,11 +105,7 @@ def deidentify(
         own = found = with_repeated(predicted) if mode.hides else predicted
         if mode.hides and original.annotations:
             found = with_repeated(merge_annotations(predicted, original))
-        if mode.hides and lists:
-            own, found = lists.apply(own), lists.apply(found)
-        tally.spans.update(span.category for span in found.annotations)
-        tally.labels += count_outside(found.annotations, own.annotations)
-        yield replace(mode.turn(found), record=original.record, file=original.file)
+        yield Finding(original, own, found)
 
 
 def count_outside(spans: Iterable[Annotation], others: Iterable[Annotation]) -> int:
@@ -121,6 +136,20 @@ def is_rewritten(source: Format | None, mode: Mode) -> bool:
     return source is not None and source.keeps_records and mode.hides
 
 
+@dataclass(frozen=True)
+class _Watched:
+    """An annotator whose progress is told: what it has done may wait for other notes of the patient before it is written."""
+
+    annotator: Annotator
+    progress: Progress
+    total: int
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for number, found in enumerate(self.annotator.annotate(documents), start=1):
+            yield found
+            self.progress("notes", number, self.total)
+
+
 def write_deidentified(
     annotator: Annotator,
     documents: Iterable[Document],
@@ -131,6 +160,7 @@ def write_deidentified(
     source: Format | None = None,
     total: int = 0,
     lists: HospitalLists | None = None,
+    patients: NotesOfPatients | None = None,
     finish: Callable[[], None] | None = None,
 ) -> Deidentified:
     """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
@@ -140,10 +170,10 @@ def write_deidentified(
         documents: notes.
         out: new, or an empty folder.
         mode: how they are handed on.
-        progress: takes the notes that are done.
+        progress: takes the notes in which PHI was looked for.
         source: the format of the notes.
         total: how many there are; 0 where nobody has counted.
-        lists: as in `deidentify`.
+        lists, patients: as in `deidentify`.
         finish: is called when all notes are turned, before the folder has its name: what must not be missing beside it is then in place.
 
     Raises:
@@ -155,13 +185,12 @@ def write_deidentified(
     again = source if is_rewritten(source, mode) else None
 
     def watched() -> Iterator[Document]:
-        for number, document in enumerate(deidentify(annotator, documents, mode, tally, lists), start=1):
+        for document in deidentify(_Watched(annotator, progress, total), documents, mode, tally, lists, patients):
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
-            progress("notes", number, total)
         if finish is not None:
             finish()
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
-    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched), again is not None)
+    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched), again is not None, tally.unnamed)

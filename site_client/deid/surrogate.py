@@ -43,8 +43,7 @@ class Surrogate(Hiding):
         """See `Hiding`."""
         surrogates, budget = self._surrogates().surrogates(document)
         if budget.entities or surrogates:
-            patients = self._setting.patients
-            self._spent.add(document.identifier, budget, named=patients is None or document.identifier in patients)
+            self._spent.add(document.identifier, budget)
         return [
             redacted(span.category, document.covered_text(span)) if surrogate is None else surrogate
             for span, surrogate in zip(document.annotations, surrogates, strict=True)
@@ -82,11 +81,11 @@ class _Spent:
 
     def __init__(self) -> None:
         self._limit = self._largest = self._total = 0.0
-        self._notes = self._replaced = self._redacted = self._unmoved = self._unnamed = self._refused = 0
+        self._notes = self._replaced = self._redacted = self._unmoved = self._refused = 0
         self._shifted = False
         self._by_note: dict[str, object] = {}
 
-    def add(self, identifier: str, budget: Budget, *, named: bool) -> None:
+    def add(self, identifier: str, budget: Budget) -> None:
         """Count one note."""
         spent = float(budget.spent)
         self._limit = float(budget.limit)
@@ -96,7 +95,6 @@ class _Spent:
         self._redacted += budget.redacted
         self._unmoved += budget.unmoved
         self._refused += budget.refused
-        self._unnamed += not named
         self._shifted |= budget.intervals_public
         if len(self._by_note) < _LISTED_NOTES:
             self._by_note[identifier] = budget.as_json()
@@ -116,8 +114,6 @@ class _Spent:
             lines.append(
                 f"all dates of a {whose} are shifted together: the days between them are public, and who knows one date knows all"
             )
-        if self._unnamed:
-            lines.append(f"{self._unnamed} notes are of no patient that --patients names: each stands alone")
         if not linked:
             lines.append(
                 "another run draws anew, and spends the budget once more: hand on one version of a note, or use --link-key"

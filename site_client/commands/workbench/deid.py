@@ -132,6 +132,7 @@ def deid(
                     source=read.corpus.reader,
                     total=total,
                     lists=choices.lists,
+                    patients=choices.patients(pipeline),
                     finish=finish,
                 )
         except KeyboardInterrupt:
@@ -158,6 +159,7 @@ def deid(
         *_older_pipeline_lines(opened),
         *used.lines(),
         *([_by_labels(done.labels)] if done.labels else []),
+        *([_without_patient(done.unnamed)] if done.unnamed else []),
         *promise_lines(pipeline),
         *(
             [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
@@ -207,6 +209,15 @@ def promise_lines(pipeline: Pipeline) -> list[str]:
 def _by_labels(count: int) -> str:
     spans = "1 span is" if count == 1 else f"{count} spans are"
     return f"{spans} hidden whole only because the notes have labels; --ignore-labels shows what the pipeline finds by itself"
+
+
+def _without_patient(count: int) -> str:
+    notes = (
+        "1 note is of no patient that --patients names: it"
+        if count == 1
+        else f"{count} notes are of no patient that --patients names: each"
+    )
+    return f"{notes} stands alone"
 
 
 def _older_pipeline_lines(opened: Workspace) -> list[str]:

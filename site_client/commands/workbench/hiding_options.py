@@ -19,9 +19,11 @@ from site_client.deid.mode import Hiding, Mode, Setting
 from site_client.deid.registry import MODES
 
 if TYPE_CHECKING:
+    from shared.pipeline.pipeline import Pipeline
     from site_client.deid.choices.config import DeidConfig
     from site_client.deid.choices.lists import HospitalLists
     from site_client.deid.choices.vault import VaultKey
+    from site_client.deid.of_patients import NotesOfPatients
     from site_client.workspace import Workspace
 
 _PURPOSE = b"deid-commons part 1\0"
@@ -75,7 +77,7 @@ def hiding_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--patients",
             type=existing_file,
-            help="A CSV file with the columns note and patient: all notes of a patient get the same surrogates, and one shift of their dates.",
+            help="A CSV file with the columns note and patient: what is found in one note of a patient is hidden in all, under the same surrogates, and one shift moves their dates.",
         ),
         click.option(
             "--config",
@@ -116,10 +118,8 @@ class Choices:
             )
         self._mode: Mode = mode
         self._modes = frozenset(one.name for one in (usual, *self._config.modes.values()))
-        if (options.patients or options.link_key) and MODES["surrogate"].name not in self._modes:
-            raise ConfigurationError(
-                "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
-            )
+        if options.link_key and MODES["surrogate"].name not in self._modes:
+            raise ConfigurationError("--link-key: expected surrogates beside it, got none; add --mode surrogate")
         if in_parts and options.patients:
             raise ConfigurationError(
                 "--part: expected no --patients beside it, got both; the budget of a patient is one for all notes, and each part would spend it "
@@ -162,6 +162,16 @@ class Choices:
     def lists(self) -> HospitalLists:
         """Of the hospital."""
         return self._config.lists
+
+    def patients(self, pipeline: Pipeline) -> NotesOfPatients | None:
+        """Whose note is whose; None where nobody has said so."""
+        from shared.labels import categories_of_names
+        from site_client.deid.of_patients import NotesOfPatients
+
+        if self._patients is None:
+            return None
+        people = categories_of_names(pipeline.encoder.scheme, "people")
+        return NotesOfPatients(self._patients, people, pipeline.encoder.are_public)
 
     def mode(self, workspace: Workspace, language: str | None) -> Mode:
         """The mode, ready.

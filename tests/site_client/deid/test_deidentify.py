@@ -27,6 +27,7 @@ from site_client.deid.deidentify import (
     write_deidentified,
 )
 from site_client.deid.mode import Mode
+from site_client.deid.of_patients import NotesOfPatients
 from site_client.deid.registry import MODES
 from tests.loop import Loop, done, hospital, refused
 from tests.site_client.deid.notes import annotated, covered
@@ -105,6 +106,61 @@ def test_it_tells_how_much_only_labels_hide() -> None:
     tally = Tally()
     list(deidentify(Finds(found), [Document("n", text, labels)], MODES["redact"], tally))
     assert (sum(tally.spans.values()), tally.labels) == (3, 2)
+
+
+NAMES = ("Mrs Ana Berg came", "ward notes", "seen by A. Berg", "ANA BERG, Berg, the berg", "Berg left")
+
+
+@given(order=st.permutations(range(len(NAMES))))
+def test_what_one_note_of_a_patient_says_is_hidden_in_all_of_them_in_whatever_order_they_come(
+    order: list[int],
+) -> None:
+    patients = {"n0": "p", "n2": "p", "n3": "p", "n4": "other", "elsewhere": "other"}
+    found = [(Annotation(4, 12, "PATIENT"),), (), (), (), ()]
+    tally = Tally()
+    whose = NotesOfPatients(patients, frozenset({"PATIENT"}))
+    notes = [Document(f"n{number}", NAMES[number]) for number in order]
+    done = list(deidentify(Finds(*(found[one] for one in order)), notes, MODES["redact"], tally, patients=whose))
+    assert [one.identifier for one in done] == [one.identifier for one in notes]
+    assert {one.identifier: one.text for one in done} == {
+        "n0": "Mrs [PATIENT] came",
+        "n1": "ward notes",
+        "n2": "seen by A. [PATIENT]",
+        "n3": "[PATIENT], [PATIENT], the berg",
+        "n4": "Berg left",
+    }
+    # Of what others say nothing was found by labels; one note has no patient.
+    assert (sum(tally.spans.values()), tally.labels, tally.unnamed) == (4, 0, 1)
+
+
+def test_a_note_waits_for_the_others_of_its_patient_and_no_longer() -> None:
+    notes = [Document(name, "Ana") for name in ("a", "b", "alone", "a again")]
+    whose = NotesOfPatients({"a": "1", "a again": "1", "b": "2"})
+    looked = []
+
+    class Looks(Passes):
+        def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+            for document in documents:
+                looked.append(document.identifier)
+                yield document
+
+    def seen_before(notes: list[Document]) -> list[tuple[str, int]]:
+        looked.clear()
+        done = deidentify(Looks(), notes, MODES["redact"], Tally(), patients=whose)
+        return [(one.identifier, len(looked)) for one in done]
+
+    assert seen_before(notes) == [("a", 4), ("b", 4), ("alone", 4), ("a again", 4)]
+    assert seen_before([notes[1], notes[2], notes[0], notes[3]]) == [("b", 1), ("alone", 2), ("a", 4), ("a again", 4)]
+    # One that the table names and that never comes holds nothing back for good.
+    assert seen_before(notes[:3]) == [("a", 3), ("b", 3), ("alone", 3)]
+
+
+def test_who_shows_what_was_found_shows_of_a_note_what_was_found_there() -> None:
+    notes = [Document("a", "Ana Berg"), Document("b", "Ana Berg")]
+    whose = NotesOfPatients({"a": "1", "b": "1"})
+    found = Finds((Annotation(0, 8, "PATIENT"),), ())
+    shown = [one.annotations for one in deidentify(found, notes, MODES["tag"], Tally(), patients=whose)]
+    assert shown == [(Annotation(0, 8, "PATIENT"),), ()]
 
 
 def test_labels_that_are_ignored_hide_nothing() -> None:

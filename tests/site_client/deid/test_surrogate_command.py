@@ -63,7 +63,7 @@ def test_under_the_key_of_the_site_the_next_run_makes_the_same(loop: Loop, tmp_p
     done(hospital(*deid(loop, tmp_path / "two", *linked)))
     assert texts(tmp_path / "one") == texts(tmp_path / "two")
     assert "the days between them are public" in said
-    assert "1 notes are of no patient" in said
+    assert "1 note is of no patient" in said
     key = loop.site("fourth") / "keys" / "surrogates.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     key.unlink()
@@ -263,6 +263,22 @@ def test_patients_go_with_surrogates_though_a_category_has_another_mode(loop: Lo
     given = ("--config", tmp_path / "ours.toml", "--patients", tmp_path / "p.csv")
     said = done(hospital(*deid(loop, tmp_path / "safe", *given))).stdout
     assert "a patient spends at most epsilon 1" in said
+
+
+def test_what_one_note_of_a_patient_says_is_redacted_in_another(loop: Loop, tmp_path: Path) -> None:
+    labelled = {"text": "Number A-7715-Q here.", "annotations": [{"start": 7, "end": 15, "category": "IDNUM"}]}
+    notes = [{"id": "a"} | labelled, {"id": "b", "text": "As A-7715-Q says."}, {"id": "c", "text": "As A-7715-Q says."}]
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
+    (tmp_path / "p.csv").write_text("note,patient\na,1\nb,1\n")
+    command = ("deid", tmp_path / "notes.jsonl", "--workspace", loop.site("fourth"))
+    said = done(hospital(*command, "--out", tmp_path / "safe", "--patients", tmp_path / "p.csv")).stdout
+    assert "1 note is of no patient that --patients names: it stands alone" in said
+    done(hospital(*command, "--out", tmp_path / "alone"))
+    together, alone = texts(tmp_path / "safe"), texts(tmp_path / "alone")
+    assert "A-" not in together["b.txt"]
+    assert "7715" not in together["b.txt"]
+    # Two notes that say the same, of which nobody knows whose they are, are read alike.
+    assert together["c.txt"] == alone["c.txt"] == alone["b.txt"] != together["b.txt"]
 
 
 @pytest.mark.parametrize("mode", ["redact", "hash", "surrogate"])
