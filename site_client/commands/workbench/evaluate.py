@@ -20,7 +20,7 @@ from site_client.commands.options import existing_file, existing_path, folder_op
     epilog=examples(
         "site-client evaluate labelled-notes/",
         "site-client evaluate labelled-notes/ --page acceptance.html",
-        "site-client evaluate labelled.jsonl --patients whose.csv --min-recall 0.98 --json",
+        "site-client evaluate labelled.jsonl --patients whose.csv --min-recall 0.95 --json",
         "site-client evaluate labelled-notes/ --check",
     ),
 )
