@@ -9,6 +9,7 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
+from command_line.written_file import WrittenFile
 from site_client.commands.options import ca_option, existing_path, folder_option
 
 _WISHES = ("pause", "run", "end")
@@ -34,7 +35,7 @@ _WISHES = ("pause", "run", "end")
 )
 @click.option(
     "--node-key",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=WrittenFile("a public key of a node", b"ecdsa-sha2-nistp384 "),
     help="Only write the public key of this site's node here, for the provider.",
 )
 @click.option("--say", type=click.Choice(_WISHES), help="Only tell the one that runs here to pause, go on or end.")

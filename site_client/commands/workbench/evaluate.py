@@ -73,7 +73,9 @@ def evaluate(
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, to_hide=True, labelled=True)
+    read = Notes(
+        notes, NotesOptions.of(reading).apart_from(notes=notes, page=page), scheme, to_hide=True, labelled=True
+    )
     every = list(read.to_evaluate())
     # Pairs with themselves: none, or one that comes twice, is told before anything is read.
     gold = [note for note, _ in match_corpora(every, every)]

@@ -69,7 +69,7 @@ def test_a_word_that_somebody_damaged_ends_a_training(tmp_path: Path) -> None:
 
 def test_the_key_of_the_node_is_the_same_the_second_time(tmp_path: Path) -> None:
     root = site(tmp_path / "site").root
-    for name in ("first.pub", "second.pub"):
+    for name in ("first.pub", "second.pub", "second.pub"):
         done(hospital("federate", "--node-key", tmp_path / name, "--workspace", root))
     assert (tmp_path / "first.pub").read_bytes() == (tmp_path / "second.pub").read_bytes()
 
