@@ -57,7 +57,7 @@ def federate(
     from site_client import workspace
     from site_client.federated.control import Wish
     from site_client.federated.node_key import make_node_key
-    from site_client.federated.running import Connection, state_folder, take_part
+    from site_client.federated.running import Connection, begun, state_folder, take_part
     from site_client.federated.running import say as tell_training
 
     opened = workspace.open_workspace(root)
@@ -82,12 +82,13 @@ def federate(
     from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
-    read = Notes(
-        notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
-    )
-    trainer = make_trainer(opened, read, DigestKey(opened).note)
     said = (lambda line: None) if as_json else click.echo
-    take_part(opened, trainer, connection, said)
+    with begun(opened):
+        read = Notes(
+            notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
+        )
+        trainer = make_trainer(opened, read, DigestKey(opened).note)
+        take_part(opened, trainer, connection, said)
     from site_client.federated.budget import read_past
 
     past = read_past(opened)

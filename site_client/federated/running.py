@@ -7,8 +7,8 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +89,23 @@ def say(workspace: Workspace, wish: Wish) -> None:
     record(workspace, Event.FEDERATED_SAID, {"word": wish.value})
 
 
+@contextmanager
+def begun(workspace: Workspace) -> Iterator[None]:
+    """Keeps other trainings out of the workspace, and says that this one runs; from here on a word of the hospital is for it.
+
+    Ahead of the notes: to read many takes long, and who says `end` meanwhile means this training.
+    """
+    control = control_of(workspace)
+    with lock_folder(state_folder(workspace)):
+        control.say(Wish.RUN)
+        try:
+            yield
+        finally:
+            control.say(Wish.END)
+
+
 def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, tell: Told) -> None:
-    """Take part until ended.
+    """Take part until ended; within `begun`.
 
     Args:
         workspace: of the site.
@@ -108,8 +123,10 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
     from site_client.federated.flower import node as flower
 
     folder, control = state_folder(workspace), control_of(workspace)
+    if control.wish() is Wish.END:
+        tell("told to end before it began")
+        return
     with ExitStack() as stack:
-        stack.enter_context(lock_folder(folder))
         digest = flower.app_digest()
         rules = GateRules(
             flower.allows_app(digest),
@@ -128,8 +145,6 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
             {"word": "begin", "notes": len(trainer.notes.notes), "as_shared": trainer.notes.as_shared, **begun},
         )
         stack.callback(lambda: record(workspace, Event.FEDERATED_SAID, {"word": "ended", "bytes": rules.sent}))
-        control.say(Wish.RUN)
-        stack.callback(control.say, Wish.END)
         private, _ = make_node_key(folder)
         certificate, key = make_gate_certificate(folder)
         # A path of a socket is short, and a workspace may lie deep.

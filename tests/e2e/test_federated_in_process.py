@@ -56,6 +56,7 @@ from site_client.federated.as_shared import CodedNotes
 from site_client.federated.budget import read_past
 from site_client.federated.control import Control, Wish
 from site_client.federated.notes import read_notes
+from site_client.federated.running import control_of
 from site_client.federated.trainer import Trainer, make_trainer
 from site_client.ledger import Event
 from site_client.sharing.encode import noises_of
@@ -597,6 +598,26 @@ def test_a_label_that_a_map_leaves_out_is_hidden_from_the_head(
     for note in made[0].notes.notes:
         assert doctor not in [of for _, _, of in note.spans()]
         assert not note.known.all()
+
+
+def test_an_end_that_is_said_while_the_command_reads_notes_is_not_said_away(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow(loop)
+    root, heard = loop.site("north"), []  # type: ignore[var-annotated]
+
+    def read_slowly(*given: Any) -> Trainer:
+        trainer = make_trainer(*given)
+        done(hospital("federate", "--say", "end", "--workspace", root))
+        return trainer
+
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.trainer.make_trainer", read_slowly)
+    monkeypatch.setattr(
+        "site_client.federated.running.take_part", lambda *given: heard.append(control_of(open_site(root)).wish())
+    )
+    done(hospital("federate", loop.notes("north"), "--server", "localhost:1", "--workspace", root))
+    assert heard == [Wish.END]
 
 
 def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
