@@ -158,6 +158,8 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         serving = threading.Thread(target=server.serve, name="trainer", daemon=True)
         serving.start()
         stack.callback(serving.join, 60)
+        # Ahead of the wait: a trainer that is held by a pause looks for no other word.
+        stack.callback(control.say, Wish.END)
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
         tell(_LEARNS_FROM[trainer.notes.as_shared])

@@ -142,3 +142,21 @@ def test_a_pause_that_is_said_while_notes_are_read_holds_until_another_word(node
             one.start()
         takes_part(workspace)
     assert seen == [Wish.PAUSE]
+
+
+def test_ctrl_c_in_a_pause_ends_the_trainer_that_the_pause_holds(
+    nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = site(tmp_path / "site")
+
+    def interrupted(*given: object) -> None:
+        say(workspace, Wish.PAUSE)
+        time.sleep(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "_keep_node", interrupted)
+    with begun(workspace):
+        with pytest.raises(KeyboardInterrupt):
+            takes_part(workspace)
+        # It was told of the end, and not only waited for.
+        assert "trainer" not in [thread.name for thread in threading.enumerate()]
