@@ -128,11 +128,21 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         return
     with ExitStack() as stack:
         digest = flower.app_digest()
+
+        def refused(reason: str) -> None:
+            # First the word, as in `say`: rounds whose answers can't leave would take the hospital's budget all the same.
+            ends = rules.full and control.wish() is not Wish.END
+            if ends:
+                control.say(Wish.END)
+            _tell_refusal(workspace, reason, tell)
+            if ends:
+                tell("no more bytes may leave (--most-mb): the training ends; start `federate` again to let as many leave once more")
+
         rules = GateRules(
             flower.allows_app(digest),
             connection.most_bytes,
             closed=lambda: control.wish() is not Wish.RUN,
-            refused=lambda reason: _tell_refusal(workspace, reason, tell),
+            refused=refused,
         )
         begun: dict[str, Json] = {
             "to": f"{connection.host}:{connection.port}",

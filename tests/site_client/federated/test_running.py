@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import ssl
 import sys
 import threading
 import time
@@ -160,3 +162,26 @@ def test_ctrl_c_in_a_pause_ends_the_trainer_that_the_pause_holds(
             takes_part(workspace)
         # It was told of the end, and not only waited for.
         assert "trainer" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_what_fits_no_more_through_the_gate_ends_the_training(
+    nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = site(tmp_path / "site")
+    flower: Any = sys.modules["site_client.federated.flower.node"]
+
+    class Pushes(flower.FlowerNode):  # type: ignore[misc]
+        def __init__(self, files: object, port: int) -> None:
+            super().__init__()
+            trusted = ssl.create_default_context(cafile=workspace.root / "federated" / "gate.pem")
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusted, timeout=10)
+            connection.request("POST", "/v1/fleet/push-object", bytes(CONNECTION.most_bytes + 1))
+            assert connection.getresponse().status == 403
+            connection.close()
+
+    flower.FlowerNode = Pushes
+    with begun(workspace):
+        told = takes_part(workspace)
+        assert control_of(workspace).wish() is Wish.END
+    assert nodes == ["node"]
+    assert told[-1].startswith("no more bytes may leave (--most-mb): the training ends")
