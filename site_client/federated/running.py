@@ -136,7 +136,9 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
                 control.say(Wish.END)
             _tell_refusal(workspace, reason, tell)
             if ends:
-                tell("no more bytes may leave (--most-mb): the training ends; start `federate` again to let as many leave once more")
+                tell(
+                    "no more bytes may leave (--most-mb): the training ends; start `federate` again to let as many leave once more"
+                )
 
         rules = GateRules(
             flower.allows_app(digest),

@@ -29,7 +29,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.taggers.tagger import TaggerConfig
 from site_client.errors import PolicyError
 from site_client.federated.as_shared import read_as_shared
-from site_client.federated.budget import allow_measuring, allow_round, noise_json
+from site_client.federated.budget import allow_measuring, allow_round, noise_json, read_past
 from site_client.federated.measuring import measure_head
 from site_client.federated.notes import LabelledNotes, NoteDigest, read_notes
 from site_client.ledger import Event, record
@@ -101,7 +101,7 @@ class Trainer:
 
         Raises:
             PolicyError: this hospital does not allow it.
-            ProtocolError: not signed by the provider, for another release, too late, or not in our schema.
+            ProtocolError: not signed by the provider, for another release, too late, done before, or not in our schema.
             ConfigurationError: a tagger that this version does not know.
             TrainingError: it was stopped, or its loss is not finite any more.
         """
@@ -117,9 +117,12 @@ class Trainer:
         start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
         # All but the time: a round that is tried again asks for the same.
         same = repr(replace(asked, expires=0))
-        if same in self.answered and not stopped():
+        if same in self.answered:
+            if stopped():
+                raise StoppedError("the round was stopped; nothing of it leaves")
             self.answered[same].require_allowed(policy)
             return self._answered_again(asked, task, self.answered[same])
+        read_past(self.workspace).require_new(asked, digest_of(task))
         noise, epsilon = self._allowed(asked, policy)
 
         def over() -> bool:

@@ -22,6 +22,7 @@ from aggregator.workspace import open_workspace as open_provider
 from bench.privacy.noninterference import change_phi
 from protocols.errors import (
     DigestError,
+    DuplicateError,
     MismatchError,
     NonFiniteError,
     OtherReleaseError,
@@ -127,6 +128,14 @@ def first(loop: Loop, carrier: Direct, **changed: object) -> dict[str, Answer]:
     return {answer.site: answer for answer in sites(loop, carrier, **changed).ask(order)}
 
 
+def tried_again(loop: Loop, direct: Direct, later_s: int = 1) -> tuple[bytes, bytes]:
+    """The first task as the provider signs it for another try."""
+    key = open_provider(loop.provider).key()
+    task, weights = direct.tasks[0]
+    asked = read_task(task, key.public_key)
+    return replace(asked, expires=asked.expires + later_s).to_bytes(key), weights
+
+
 def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(loop: Loop) -> None:
     allow(loop)
     direct = Direct(trainers(loop))
@@ -224,6 +233,32 @@ def test_a_round_that_is_tried_again_gets_the_same_answer_and_costs_nothing(loop
     assert {answer.problem for answer in asked.ask(later)} == {"PolicyError"}
 
 
+def test_attack_tasks_that_are_played_again_take_neither_rounds_nor_budget(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct({"north": trainers(loop)["north"]})
+    north, asked = direct.trainers["north"], sites(loop, direct)
+    start = weights_of(build_tagger(shape_of(north)))
+    for number in (1, 2):
+        assert all(answer.weights is not None for answer in asked.ask(rounds(shape_of(north)).order(number, start)))
+    first_task, second_task = direct.tasks
+    workspace = open_site(loop.site("north"))
+    before = read_past(workspace)
+    kept = north.answer(*second_task)[1]
+    for trainer in (north, replace(north, answered={})):
+        with pytest.raises(DuplicateError):
+            trainer.answer(*first_task)
+        # A round that is over is over, under another signature, too.
+        late = replace(asked, carrier=Direct({"north": trainer}), timeout_s=900.0)
+        [answer] = late.ask(rounds(shape_of(north)).order(1, start))
+        assert answer.problem == "DuplicateError"
+    with pytest.raises(DuplicateError):
+        replace(north, answered={}).answer(*second_task)
+    # The last one is told again for as long as its answer is kept.
+    assert north.answer(*second_task)[1] == kept
+    past = read_past(workspace)
+    assert (past.rounds, past.epsilon) == (before.rounds, before.epsilon)
+
+
 def test_after_a_round_without_noise_no_later_noise_counts(loop: Loop) -> None:
     allow(loop, "--federated-epsilon", "none")
     direct = Direct(trainers(loop))
@@ -300,11 +335,12 @@ def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_it
     direct.trainers["north"].answered.clear()
     monkeypatch.setattr(f"site_client.federated.trainer.{at}", fails)
     before = read_past(open_site(loop.site("north")))
+    again = tried_again(loop, direct)
     with pytest.raises(type(error)):
-        direct.trainers["north"].answer(*direct.tasks[0])
+        direct.trainers["north"].answer(*again)
     workspace = open_site(loop.site("north"))
     (refused,) = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_REFUSED]
-    assert refused.details == {"task_sha256": digest_of(direct.tasks[0][0]), "why": type(error).__name__}
+    assert refused.details == {"task_sha256": digest_of(again[0]), "why": type(error).__name__}
     past = read_past(workspace)
     assert past.rounds == before.rounds + 1
     assert past.epsilon > before.epsilon
@@ -314,7 +350,7 @@ def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_it
     # Another draw would answer another question, for as often as the provider asks: the policy allows no more.
     done(hospital("policy", "set", "--federated-rounds", past.rounds, "--workspace", loop.site("north")))
     with pytest.raises(PolicyError):
-        direct.trainers["north"].answer(*direct.tasks[0])
+        direct.trainers["north"].answer(*tried_again(loop, direct, 2))
 
 
 def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
@@ -446,7 +482,8 @@ def answers_without_chance(
         shape, direct = shape_of(trainer), Direct({"north": trainer})
         with seed_training(3):
             order = rounds(shape).order(1, weights_of(build_tagger(shape)) * scale)
-        asked = sites(loop, direct)
+        # Each time another training: of one, no round is asked for that is over.
+        asked = sites(loop, direct, run=f"{read_past(trainer.workspace).rounds:032x}")
         found = [*asked.ask(order), asked.measure(replace(order, number=2), "north", NUMBERS)]
     assert all(answer.weights is not None for answer in found)
     return [answer.weights for answer in found if answer.weights is not None]
@@ -630,7 +667,7 @@ def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
         direct.trainers["north"], clock=lambda: time.time() + (0 if next(calls) < 3 else 1e5), answered={}
     )
     with pytest.raises(StoppedError):
-        hurried.answer(*direct.tasks[0])
+        hurried.answer(*tried_again(loop, direct))
     past = read_past(open_site(loop.site("north")))
     assert past.rounds == before.rounds + 1
     assert past.epsilon > before.epsilon
