@@ -88,13 +88,20 @@ class Trainer:
     clock: Clock = time.time
     answered: dict[str, Given] = field(default_factory=dict)
 
-    def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool] = never) -> tuple[bytes, bytes]:
+    def answer(
+        self,
+        task: bytes,
+        weights: bytes,
+        stopped: Callable[[], bool] = never,
+        paused_s: Callable[[], float] = lambda: 0.0,
+    ) -> tuple[bytes, bytes]:
         """Do a round.
 
         Args:
             task: signed by the provider.
             weights: that the round begins with.
             stopped: asked ahead of every step.
+            paused_s: how long it has waited so far because the hospital paused.
 
         Returns:
             the result, signed by this site, and the weights that it ended with; or what it measured of those that came.
@@ -106,13 +113,15 @@ class Trainer:
             TrainingError: it was stopped, or its loss is not finite any more.
         """
         try:
-            return self._answered(task, weights, stopped)
+            return self._answered(task, weights, stopped, paused_s)
         except Exception as error:
             # Whatever it was; by its kind alone, since the text of one that nobody foresaw may hold a note's.
             self._record_refusal(task, error)
             raise
 
-    def _answered(self, task: bytes, weights: bytes, stopped: Callable[[], bool]) -> tuple[bytes, bytes]:
+    def _answered(
+        self, task: bytes, weights: bytes, stopped: Callable[[], bool], paused_s: Callable[[], float]
+    ) -> tuple[bytes, bytes]:
         asked, shape, policy = self._check(task)
         start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
         # All but the time: a round that is tried again asks for the same.
@@ -124,6 +133,7 @@ class Trainer:
             return self._answered_again(asked, task, self.answered[same])
         read_past(self.workspace).require_new(asked, digest_of(task))
         noise, epsilon = self._allowed(asked, policy)
+        paused_before = paused_s()
 
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
@@ -137,9 +147,10 @@ class Trainer:
             data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
         except Exception as error:
             # That it failed tells of the notes, and that the provider's time ran out how long they took, so both count; the hospital's
-            # own word does not.
+            # own word does not, nor its pause, without which there would have been time.
             told = isinstance(error, StoppedError)
-            if not (told and stopped()):
+            in_time = self.clock() - (paused_s() - paused_before) <= asked.expires
+            if not (told and (in_time or stopped())):
                 how: dict[str, Json] = {"out_of_time": True} if told else {"failed": type(error).__name__}
                 record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | how)
             raise

@@ -671,3 +671,28 @@ def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
     past = read_past(open_site(loop.site("north")))
     assert past.rounds == before.rounds + 1
     assert past.epsilon > before.epsilon
+
+
+@pytest.mark.parametrize(("held_s", "counted"), [(1e5, 0), (1.0, 1)])
+def test_a_pause_of_the_hospital_that_outlasts_a_round_does_not_count(
+    held_s: float, counted: int, loop: Loop, tmp_path: Path
+) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    before = read_past(open_site(loop.site("north")))
+    control, times = Control(tmp_path / "wish"), [0.0]
+    control.say(Wish.RUN)
+    north = replace(direct.trainers["north"], clock=lambda: time.time() + times[0], answered={})
+    held = [0.0]
+
+    def stopped() -> bool:
+        # As if the hospital had paused here, for all of the time that went by or for a part of it.
+        times[0], held[0] = 1e5, held_s
+        return control.ended()
+
+    with pytest.raises(StoppedError):
+        north.answer(*tried_again(loop, direct), stopped, lambda: held[0])
+    past = read_past(open_site(loop.site("north")))
+    assert past.rounds == before.rounds + counted
+    assert (past.epsilon > before.epsilon) == bool(counted)
