@@ -31,7 +31,7 @@ from site_client.errors import PolicyError
 from site_client.federated.as_shared import read_as_shared
 from site_client.federated.budget import allow_measuring, allow_round, noise_json, read_past
 from site_client.federated.measuring import measure_head
-from site_client.federated.notes import LabelledNotes, NoteDigest, read_notes
+from site_client.federated.notes import LabelledNotes, NoteDigest, OnceEach, read_notes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
@@ -260,8 +260,8 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
 
     Args:
         workspace: of the site.
-        documents: labelled notes.
-        digest: see `LabelledNotes`; None for notes that nobody need know again.
+        documents: labelled notes; of those of one text the first is taken.
+        digest: see `LabelledNotes`; None for notes that nobody need know again, among which copies are not seen either.
 
     Raises:
         PolicyError: the policy lets this hospital take part in no round.
@@ -273,11 +273,12 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
     require_kept(workspace, judgement, Step.FEDERATE)
     allow_round(workspace, judgement.policy, 1)
     construction = load_construction(release.folder)
+    once = OnceEach(documents, digest)
     if judgement.policy.federated_on_shares:
-        notes = read_as_shared(workspace, judgement, construction, documents, digest)
+        notes = read_as_shared(workspace, judgement, construction, once, digest)
     else:
-        notes = read_notes(documents, construction, digest)
-    return Trainer(workspace, notes, construction, judgement.policy)
+        notes = read_notes(once, construction, digest)
+    return Trainer(workspace, replace(notes, left_out=once.left_out), construction, judgement.policy)
 
 
 def _most_epsilon(policy: SitePolicy) -> float:

@@ -64,7 +64,7 @@ from site_client.sharing.encode import noises_of
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import open_workspace as open_site
 from tests.loop import Loop, done, forget_shares, hospital
-from tests.tiny_notes import tiny_notes
+from tests.tiny_notes import tiny_notes, write_notes
 
 NAMES = ("north", "south")
 
@@ -597,6 +597,30 @@ def test_on_shares_takes_as_many_notes_as_a_share_and_labels(loop: Loop) -> None
         make_trainer(workspace, notes[:6])
     with pytest.raises(CorpusError, match="labelled notes"):
         make_trainer(workspace, [replace(note, annotations=()) for note in notes])
+
+
+@pytest.mark.parametrize("of", ["--federated-on-notes", "--federated-on-shares"])
+def test_a_note_that_is_in_the_folder_twice_counts_once(
+    of: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise covers one note: one that teaches twice would have twice the bound."""
+    allow(loop, of)
+    notes = list(read_corpus(loop.notes("north")))[:4]
+    copies = [replace(one, identifier=f"{one.identifier}-copy") for one in notes[:3]]
+    write_notes(tmp_path / "notes", notes + copies)
+    made: list[Trainer] = []
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.running.take_part", lambda _, trainer, *rest: made.append(trainer))
+    result = done(
+        hospital("federate", tmp_path / "notes", "--server", "localhost:1", "--workspace", loop.site("north"))
+    )
+    assert len(made[0].notes.notes) == len(made[0].notes.digests or ()) == 4
+    assert "3 notes were left out: their text had come before" in result.stdout
+    done(hospital("policy", "set", "--least-new-notes", 5, "--workspace", loop.site("north")))
+    if of == "--federated-on-shares":
+        workspace = open_site(loop.site("north"))
+        with pytest.raises(PolicyError, match="at least 5 notes"):
+            make_trainer(workspace, notes + copies, DigestKey(workspace).note)
 
 
 def test_a_lost_secret_of_noise_that_rounds_hang_on_is_not_made_anew(loop: Loop) -> None:
