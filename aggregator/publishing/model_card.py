@@ -90,7 +90,7 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
 def _with_hospitals(trained: Mapping[str, Any]) -> bool:
     """Whether hospitals trained the head together over a connection: nothing of what they learned from is here."""
     together = trained.get("federated")
-    return bool(together) and not together["simulated"]
+    return bool(together and not together["simulated"])
 
 
 def _together(trained: Mapping[str, Any]) -> str:

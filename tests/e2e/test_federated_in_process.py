@@ -665,7 +665,8 @@ def test_an_end_that_is_said_while_the_command_reads_notes_is_not_said_away(
     loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow(loop)
-    root, heard = loop.site("north"), []  # type: ignore[var-annotated]
+    root = loop.site("north")
+    heard: list[Wish] = []
 
     def read_slowly(*given: Any) -> Trainer:
         trainer = make_trainer(*given)

@@ -110,7 +110,9 @@ def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:
 
 def test_neither_your_own_notes_nor_a_node_that_no_hospital_speaks_through_is_a_hospital(desk: Desk) -> None:
     norms = {"north": 1.0, "south": 1.0, "(public notes)": 9.0}
-    rounds = [{"number": number, "norms": norms, "refused": {}, "bytes_each": 1} for number in (1, 2)]
+    rounds: list[dict[str, Any]] = [
+        {"number": number, "norms": norms, "refused": {}, "bytes_each": 1} for number in (1, 2)
+    ]
     head_with(desk, federated={"plan": {}, "rounds": rounds})
     browser = desk.signed_in("viewer")
     page = browser.get("/federated")

@@ -7,7 +7,6 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -87,7 +86,7 @@ def test_what_lacks_notes_or_a_server_is_told_what_to_give(tmp_path: Path) -> No
 
 
 @pytest.fixture
-def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def nodes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The nodes that were started, none of them Flower's."""
     started: list[str] = []
 
@@ -108,7 +107,7 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     )
     monkeypatch.setitem(sys.modules, "site_client.federated.flower.node", flower)
     monkeypatch.setattr(running, "_LOOK_S", 0.02)
-    yield started
+    return started
 
 
 CONNECTION = Connection("127.0.0.1", 9, None, 1 << 20)
