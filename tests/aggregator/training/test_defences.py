@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from aggregator.training.defences.defence import Defended, PoolMaterial
-from aggregator.training.defences.gradient_median import GradientMedian
+from aggregator.training.defences.gradient_median import GradientMedian, middle
 from aggregator.training.defences.loss_trimming import SHARE
 from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defence
 from aggregator.training.defences.row_majority import RowMajority
@@ -167,6 +167,14 @@ def of_one(folder: Path) -> Path:
 
 class TestMedian:
     """Every site has one voice at every step, however small it is."""
+
+    @pytest.mark.parametrize("voices", [1, 2, 3, 4, 5, 6])
+    def test_of_an_even_number_of_voices_it_lies_between_the_two_in_the_middle(self, voices: int) -> None:
+        drawn = np.random.default_rng(voices).standard_normal((voices, 7)).astype(np.float32)
+        np.testing.assert_allclose(middle(torch.tensor(drawn).unbind()), np.median(drawn, axis=0), rtol=1e-6)
+
+    def test_four_voices_that_cancel_out_move_nothing(self) -> None:
+        assert middle([torch.tensor([value]) for value in (-1.0, 0.1, 1.0, -0.1)]).tolist() == [0.0]
 
     def steps(self, asked: PoolMaterial) -> int:
         taken: list[int] = []
