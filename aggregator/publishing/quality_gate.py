@@ -140,7 +140,18 @@ def check_quality(head: Path, last: str | None, *, withdrawn: float, approver: s
         return Passed(Reason.APPROVED, approver, ours, uncompared)
     if not uncompared and all(_follows(drop, withdrawn) for drop in ours):
         return Passed(Reason.WITHDRAWAL, "", ours, withdrawn=withdrawn)
+    if uncompared and _is_unfair(head, last):
+        raise DropError(
+            "expected a head that was compared with the last release, got one that can't be: the head of that release was trained with "
+            "--no-hold-out, and has learned from what is held out; look at the scores, and accept it with --accept-drop --approver NAME"
+        )
     raise DropError(_describe_refusal(ours, uncompared, withdrawn))
+
+
+def _is_unfair(head: Path, last: str | None) -> bool:
+    """Whether the last release could not be compared with, by the record of a head."""
+    compared = read_record(head).get("compared") or {}
+    return compared.get("digest") == last and compared.get("unfair") is True
 
 
 def _follows(drop: Drop, withdrawn: float) -> bool:

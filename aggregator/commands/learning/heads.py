@@ -251,6 +251,11 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
     """Recall against the last release."""
     if compared is None:
         return []
+    if compared.unfair:
+        return [
+            f"NOT compared with release {compared.release}: its head was trained with --no-hold-out, so it has learned from what is held "
+            "out here; a release of this one takes --accept-drop --approver NAME"
+        ]
     return [
         f"recall against release {compared.release}, and false alarms, the share hidden of what is no PHI; 95% interval of the difference:",
         *(

@@ -164,6 +164,19 @@ def test_a_head_that_was_compared_on_no_phi_was_not_compared(tmp_path: Path) -> 
         check_quality(head(tmp_path, []), LAST, withdrawn=0, approver=None)
 
 
+def test_that_the_last_release_can_not_be_compared_with_is_told_and_takes_a_name(tmp_path: Path) -> None:
+    compared = {"release": 2, "digest": LAST, "changes": [], "unfair": True}
+    (tmp_path / "training.json").write_text(json.dumps({"compared": compared}))
+    with pytest.raises(DropError, match="trained with --no-hold-out"):
+        check_quality(tmp_path, LAST, withdrawn=1, approver=None)
+    passed = check_quality(tmp_path, LAST, withdrawn=0, approver="A. Weiss")
+    assert passed is not None
+    assert passed.describe() == ["it was not compared with the last release"]
+    # Of another release it says nothing.
+    with pytest.raises(DropError, match="got one that was not"):
+        check_quality(tmp_path, "cd" * 32, withdrawn=0, approver=None)
+
+
 @pytest.mark.parametrize(
     ("changes", "without", "told"),
     [
