@@ -71,8 +71,8 @@ class NoisyCurves:
         self._sum.add(note_vector(entities, counts))
 
     def told(self, source: Draws) -> NDArray[np.float32]:
-        """The share of a note's entities that is hidden whole, and the precision, at each of MEASURED: float32 `[NUMBERS]`, in [0, 1]; no
-        share but 0 where the notes are too few for their noise.
+        """The share of a note's entities that is hidden whole, and the precision, at each of MEASURED: float32 `[NUMBERS]`, in [0, 1]; nothing
+        but 0 where the notes are too few for their noise.
 
         Args:
             source: of the noise, private where the numbers leave.
@@ -84,10 +84,10 @@ class NoisyCurves:
         deviation = self._multiplier * _BOUND
         hidden = 1 - (np.maximum(missed, 0) + deviation * np.sqrt(np.arange(len(MEASURED), 0, -1))) / notes
         hidden = np.maximum(hidden, _LEAST_TOLD)
-        if notes < _LEAST_DEVIATIONS * deviation * math.sqrt(len(bins)):
-            hidden[:] = 0
         precision = 1 + np.cumsum(changes) / (_PRECISION_SHARE * all_notes)
         curves = np.concatenate([np.maximum.accumulate(hidden), np.minimum.accumulate(precision)])
+        if notes < _LEAST_DEVIATIONS * deviation * math.sqrt(len(bins)):
+            curves[:] = 0
         told: NDArray[np.float32] = np.clip(curves, 0, 1).astype(np.float32)
         return told
 

@@ -45,6 +45,7 @@ def test_noise_makes_it_careful_and_many_notes_make_up_for_it() -> None:
             curves.add(PHI, counts(2))
         told[notes] = curves.told(PrivateNoise())
     assert says_nothing(told[20])
+    assert not told[20].any()
     told = {notes: curve[0] for notes, curve in told.items()}
     assert told[20] == 0
     assert 0.44 < told[2000] < 0.52
