@@ -43,14 +43,15 @@ class NotesOptions:
             given["format_"], given["text_column"], given["quarantine"], given["labels"], encoding=given["encoding"]
         )
 
-    def apart_from(self, **outputs: Path | None) -> NotesOptions:
-        """The same, if what is set aside, which is in clear, goes into nothing that is written.
+    def apart_from(self, *, notes: Path | None = None, **outputs: Path | None) -> NotesOptions:
+        """The same, if what is set aside, which is in clear, goes into nothing that is written, and nothing into the notes.
 
         Args:
+            notes: that are read; None where what is written may lie among them.
             outputs: what is written, by the names of its options.
 
         Raises:
-            ConfigurationError: the quarantine is one of them, or lies inside of one.
+            ConfigurationError: the quarantine is one of them, or lies inside of one, or one of them is, or lies among, the notes.
         """
         for name, out in outputs.items():
             if (
@@ -60,6 +61,10 @@ class NotesOptions:
             ):
                 raise ConfigurationError(
                     f"--quarantine: expected a folder apart from --{name}, got the same or one inside of it; name another"
+                )
+            if notes is not None and out is not None and out.resolve().is_relative_to(notes.resolve()):
+                raise ConfigurationError(
+                    f"--{name}: expected a place apart from the notes, got the notes or one among them; name another"
                 )
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,20 @@ class WrittenFile(click.Path):
             return False
         with path.open("rb") as file:
             return file.read(len(self._begins)) == self._begins
+
+
+class NewFile(click.Path):
+    """A path to write where nothing is yet: what people complete or correct looks like what a command wrote, and is never replaced."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        path = super().convert(value, param, ctx)
+        if os.path.lexists(path):
+            self.fail("expected a new file, found one; choose another name.", param, ctx)
+        return path
 
 
 page_file = WrittenFile("a page", b"<!doctype html>")

@@ -150,7 +150,9 @@ def _check_text(text: str) -> None:
     # Most of it is, and then there is nothing to look for in what may be megabytes.
     if text.isascii():
         return
-    if any(0xD800 <= ord(character) <= 0xDFFF for character in text) or not unicodedata.is_normalized("NFC", text):
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
+        raise SchemaError("text in UTF-8", received="other bytes", advice="write it in UTF-8")
+    if not unicodedata.is_normalized("NFC", text):
         raise SchemaError("text in Unicode normal form C", received="another form", advice="normalise the name")
 
 

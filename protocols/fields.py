@@ -120,6 +120,8 @@ def check_text(value: str, pattern: re.Pattern[str], place: str, expected: str =
         SchemaError: it does not.
     """
     if not isinstance(value, str) or not pattern.fullmatch(value):
+        if pattern is LINE:
+            expected = expected or "one line of up to 200 characters"
         raise SchemaError(
             expected or f"text like {pattern.pattern}", received="something else", advice="correct it", place=place
         )

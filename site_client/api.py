@@ -21,9 +21,10 @@ from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.pipeline.pipeline import load_pipeline
 from site_client import workspace
+from site_client.deid.choices.config import DeidConfig, read_config
 from site_client.deid.deidentify import Tally, deidentify
 from site_client.deid.journal import Annotator
-from site_client.deid.mode import Mode
+from site_client.deid.mode import Hiding, Mode, Setting
 from site_client.deid.registry import DEFAULT, MODES
 from site_client.own_head.in_use import load_in_use
 from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -72,6 +73,7 @@ class Pipeline:
         categories: of its scheme.
         head_lines: which head it has, for people; empty where a hospital never adapted any.
         release: number of the release; None for a folder of one, or where there is none.
+        config: what the hospital has settled: its lists, modes by category, surrogates; None for nothing.
     """
 
     def __init__(
@@ -80,14 +82,16 @@ class Pipeline:
         categories: tuple[str, ...],
         head_lines: Sequence[str] = (),
         release: int | None = None,
+        config: DeidConfig | None = None,
     ) -> None:
         self._annotator = annotator
         self.release = release
         self.categories = categories
         self.head_lines = tuple(head_lines)
+        self._config = config
 
     @classmethod
-    def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
+    def load(cls, folder: str | Path, *, min_recall: float | None = None, config: str | Path | None = None) -> Pipeline:
         """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does, with the head that it has adapted where
         it uses one; or of a release's folder, as it is: nothing is verified there, and no policy is asked.
 
@@ -95,9 +99,10 @@ class Pipeline:
             folder: of a workspace, or of a pulled release.
             min_recall: which of the operating points that the release promises: how many of the entities are hidden whole at a hospital that
                 nobody has seen; None for its default point, or the best tags where it has none.
+            config: the file that `site-client deid --config` takes: what it says holds in `deidentify`, lists among it; None for none.
 
         Raises:
-            ConfigurationError: the release promises no such point.
+            ConfigurationError: the release promises no such point, or the file says what no setting is.
             WorkspaceError: no pipeline was pulled.
             PolicyError: the release does not keep the hospital's policy.
             AdaptationError: the hospital uses a head that it has adapted, and its files have changed.
@@ -113,7 +118,8 @@ class Pipeline:
         else:
             loaded = load_pipeline(root)
         loaded = loaded if min_recall is None else loaded.at(min_recall)
-        return cls(loaded, loaded.encoder.scheme.categories, lines, number)
+        settled = None if config is None else read_config(Path(config))
+        return cls(loaded, loaded.encoder.scheme.categories, lines, number, settled)
 
     def annotate(self, text: str) -> list[Span]:
         """The spans that are PHI, in order.
@@ -134,7 +140,7 @@ class Pipeline:
 
         Args:
             text: a note.
-            mode: a name as `--mode` of `site-client deid` takes, or a mode.
+            mode: a name as `--mode` of `site-client deid` takes, beside which categories have those of the settings, or a mode, for all.
 
         Raises:
             ConfigurationError: no such mode, or one that hides nothing.
@@ -145,12 +151,19 @@ class Pipeline:
 
     def deidentify_batch(self, texts: Iterable[str], mode: str | Mode = DEFAULT.name) -> Iterator[Deidentified]:
         """The same for many texts, which is faster; they are read as they are needed, and answered in their order."""
-        chosen = mode if isinstance(mode, Mode) else hiding_mode(mode)
+        chosen = mode if isinstance(mode, Mode) else self._settled(hiding_mode(mode))
         if not chosen.hides:
             raise _hides_nothing(chosen.name)
-        seen = _Seen(chosen)
-        for document in deidentify(self._annotator, _documents(texts), seen, Tally()):
-            yield Deidentified(document.text, seen.spans, chosen.name)
+        name = chosen.name if isinstance(mode, Mode) else mode
+        seen, lists = _Seen(chosen), None if self._config is None else self._config.lists
+        for document in deidentify(self._annotator, _documents(texts), seen, Tally(), lists):
+            yield Deidentified(document.text, seen.spans, name)
+
+    def _settled(self, usual: Hiding) -> Mode:
+        """A mode as the hospital wants it; as it is where nothing is settled."""
+        if self._config is None:
+            return usual
+        return self._config.mode(usual).prepared(Setting(self._config.surrogates))
 
 
 class CurrentPipeline:
@@ -158,11 +171,13 @@ class CurrentPipeline:
 
     Args:
         folder: of the workspace.
-        min_recall: as for `Pipeline.load`.
+        min_recall, config: as for `Pipeline.load`.
     """
 
-    def __init__(self, folder: str | Path, *, min_recall: float | None = None) -> None:
-        self._root, self._min_recall = Path(folder), min_recall
+    def __init__(
+        self, folder: str | Path, *, min_recall: float | None = None, config: str | Path | None = None
+    ) -> None:
+        self._root, self._min_recall, self._config = Path(folder), min_recall, config
         self._seen: object = None
         self._pipeline: Pipeline | None = None
         self._loading = threading.Lock()
@@ -175,10 +190,13 @@ class CurrentPipeline:
         """
         with self._loading:
             # Before it is loaded: what changes meanwhile is seen the next time.
-            seen = (datetime.date.today(), *(_version(self._root / name) for name in _DECIDING))
+            deciding = [self._root / name for name in _DECIDING]
+            if self._config is not None:
+                deciding.append(Path(self._config))
+            seen = (datetime.date.today(), *map(_version, deciding))
             if self._pipeline is None or seen != self._seen:
                 self._pipeline = None
-                self._pipeline = Pipeline.load(self._root, min_recall=self._min_recall)
+                self._pipeline = Pipeline.load(self._root, min_recall=self._min_recall, config=self._config)
                 self._seen = seen
             return self._pipeline
 
@@ -191,7 +209,7 @@ def _version(path: Path) -> tuple[int, ...]:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def hiding_mode(name: str) -> Mode:
+def hiding_mode(name: str) -> Hiding:
     """A mode by its name.
 
     Raises:
@@ -199,9 +217,10 @@ def hiding_mode(name: str) -> Mode:
     """
     if name not in MODES:
         raise ConfigurationError(f"mode: expected one of {', '.join(hiding_modes())}, got another; choose one of these")
-    if not MODES[name].hides:
+    mode = MODES[name]
+    if not isinstance(mode, Hiding):
         raise _hides_nothing(name)
-    return MODES[name]
+    return mode
 
 
 def hiding_modes() -> list[str]:

@@ -25,7 +25,6 @@ from starlette.types import ASGIApp
 from foundation.errors import DeidError
 from shared.errors import ConfigurationError, CorpusError
 from site_client.api import Deidentified, Pipeline, Span, hiding_mode, hiding_modes
-from site_client.deid.mode import Mode
 from site_client.deid.registry import DEFAULT
 from site_client.errors import LocalRequestError
 from site_client.local_http.answers import json_answer, only_keys, read_object, text_of
@@ -87,7 +86,7 @@ class LocalService:
         notes, mode = _notes(body.get("notes")), _mode(body)
         done = await self._in_turn(lambda: _each(self._pipeline(), [text for _, text in notes], mode))
         answers = [{"id": identifier, **one} for (identifier, _), one in zip(notes, done, strict=True)]
-        return json_answer({"notes": answers, "failed": sum("error" in one for one in done), "mode": mode.name})
+        return json_answer({"notes": answers, "failed": sum("error" in one for one in done), "mode": mode})
 
     async def _body(self, request: Request, *known: str) -> dict[str, Any]:
         if self._waiting >= _WAITING:
@@ -107,10 +106,10 @@ class LocalService:
             self._waiting -= 1
 
 
-def _mode(body: dict[str, Any]) -> Mode:
+def _mode(body: dict[str, Any]) -> str:
     name = text_of(body.get("mode", DEFAULT.name), "mode", _ID_CHARACTERS)
     try:
-        return hiding_mode(name)
+        return hiding_mode(name).name
     except ConfigurationError as error:
         raise LocalRequestError(str(error), status=422) from None
 
@@ -129,7 +128,7 @@ def _notes(value: object) -> list[tuple[str, str]]:
     return found
 
 
-def _each(pipeline: Pipeline, texts: list[str], mode: Mode) -> list[dict[str, object]]:
+def _each(pipeline: Pipeline, texts: list[str], mode: str) -> list[dict[str, object]]:
     """What goes back for each note: all at once where nothing is wrong, else one by one, so that one that fails spoils no other."""
     try:
         return [_told(one) for one in pipeline.deidentify_batch(texts, mode)]
@@ -137,7 +136,7 @@ def _each(pipeline: Pipeline, texts: list[str], mode: Mode) -> list[dict[str, ob
         return [_alone(pipeline, text, mode) for text in texts]
 
 
-def _alone(pipeline: Pipeline, text: str, mode: Mode) -> dict[str, object]:
+def _alone(pipeline: Pipeline, text: str, mode: str) -> dict[str, object]:
     try:
         return _told(pipeline.deidentify(text, mode))
     except CorpusError as error:

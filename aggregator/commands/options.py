@@ -37,6 +37,8 @@ INFLUENCE = ("fast", "full", "none")
 """Those of `aggregator.training.judging.influence`, the default first."""
 STRATEGIES = ("fedavg", "fedprox", "fedadam", "fedyogi", "median", "trimmed-mean", "krum")
 """Those of `shared.federated.strategies`, the default first."""
+TAGGERS = ("bilstm-crf", "khin2018", "transformer")
+"""Those of `shared.taggers.registry`, the default first."""
 AUGMENTS = ("phi", "context", "shorthand", "recase")
 """Those of `shared.augment.augmentation`."""
 MOST_ALPHA = 16
@@ -50,6 +52,8 @@ DEMONSTRATED = ("surrogates", "noisy-surrogates", "three-part")
 """Of the procedures those that `aggregator demo` can show."""
 LANGUAGES = ("en", "es")
 """Those of `aggregator.demo.demonstration`."""
+
+existing_folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
 folder_option = click.option(
     "--workspace",
@@ -115,7 +119,7 @@ def augment_options(
         ),
         click.option(
             "--wordnet",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            type=existing_folder,
             help="For context: folder of WordNet 3.0, or of NLTK's data.",
         ),
     )

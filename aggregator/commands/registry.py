@@ -10,6 +10,7 @@ import click
 
 from aggregator.commands.options import folder_option
 from command_line.commands import Listing, examples, json_option, report
+from command_line.written_file import WrittenFile
 
 if TYPE_CHECKING:
     from aggregator.registry.audit_log import Event
@@ -60,7 +61,7 @@ def show(last: int, root: Path, as_json: bool) -> None:
 
 
 @audit_log_group.command("export", epilog=examples("aggregator audit-log export log.jsonl"))
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=WrittenFile("an export of the audit log", b'{"action":'))
 @folder_option
 @json_option
 def export(file: Path, root: Path, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 from aggregator.commands.options import existing_file, folder_option
 from command_line.commands import Listing, examples, json_option, report
 from command_line.fingerprint_option import FINGERPRINT
+from command_line.written_file import WrittenFile
 
 if TYPE_CHECKING:
     from aggregator.enrolled.sites import Site, SiteKey
@@ -73,7 +74,7 @@ def site_list(root: Path, as_json: bool) -> None:
 @click.argument("rotation", type=existing_file)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=WrittenFile("an acceptance", b'{"acceptance":'),
     help="Where the acceptance goes (default: beside the rotation).",
 )
 @folder_option

@@ -6,6 +6,7 @@ It says of a site what the provider's terminal said, and nothing that the head's
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from foundation.files import write_text
+from shared.federated.screening import Limits
 from shared.report import plots
 
 _MOST_LINES = 12
@@ -42,6 +44,7 @@ def write_page(federated: Mapping[str, Any], path: Path) -> None:
         answer=answer(rounds),
         plan=federated["plan"],
         rounds=rounds,
+        times=f"{federated['plan'].get('limits', asdict(Limits()))['times_median']:g}",
         norms=Markup(_lines(rounds, "norms", "Norm of each site's update")),
         sentences=Markup(_lines(rounds, "sentences", "Sentences of each site")),
     )

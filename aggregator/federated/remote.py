@@ -60,7 +60,8 @@ class SignedSites:
         release: digest of the release in use.
         timeout_s: that a round waits.
         clock: seconds since 1970.
-        senders: who last brought what a site signed, so that a question to one site takes one way.
+        senders: who last brought what a site signed, so that a question to one site takes one way. Nothing keeps them: a link that is started anew
+            gives its nodes other names.
     """
 
     carrier: Carrier
@@ -83,17 +84,21 @@ class SignedSites:
             yield answer
 
     def measure(self, order: RoundOrder, site: str, numbers: int) -> Answer:
-        """What one site measured of the weights that an order begins with.
+        """What one site measured of the weights that an order begins with; nobody is asked where it is not known who brings that site's answers.
 
         Args:
             order: shape and weights; nothing is learned.
-            site: its name; it has answered before.
+            site: its name; it has answered since this process began.
             numbers: that it tells.
         """
+        sender = self.senders.get(site)
+        if not sender:
+            # No sender is every sender; and who has these weights for each of the others has solved what each of them sent.
+            return Answer(site, 0, None, "not measured: its way is not known since the restart")
         weights = weights_to_bytes(order.start)
         task = replace(self._task(order, digest_of(weights)), measures=site).to_bytes(self.key)
         measured = Answer(site, 0, None, "no answer")
-        for reply in self.carrier.exchange(task, weights, self.timeout_s, self.senders.get(site, "")):
+        for reply in self.carrier.exchange(task, weights, self.timeout_s, sender):
             found = self._answer(reply, digest_of(task), numbers)
             if measured.weights is None:
                 measured = found if found.site == site else Answer(site, 0, None, found.problem or "of another site")

@@ -16,7 +16,7 @@ OWN_NOTES = "(public notes)"
 """How the provider's own notes are called among the sites of a record."""
 HEAD_FILES = ("head.safetensors", "head.json")
 """What of a head is released."""
-FURTHER_HEAD_FILES = ("last_word.json", "operating_points.json")
+FURTHER_HEAD_FILES = ("last_word.json", "operating_points.json", "pieces.json")
 """What of it is released where it is there."""
 DIGITS = 12
 """Of a head's digest, as people read and type it."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.head_record import RECORD
+from aggregator.publishing.head_record import OWN_NOTES, RECORD
 from aggregator.publishing.quality_gate import Passed, Reason
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
@@ -59,7 +59,7 @@ def model_card(
         "## Learned from\n\n" + "\n".join(_learned(made, trained)),
         "## Worth\n\n" + _worth(fields.kind, trained) + _promised(trained) + _lower(passed),
         "## Audit\n\n" + _audit(verdict),
-        "## What this does not show\n\n" + _limits(fields.kind),
+        "## What this does not show\n\n" + _limits(fields.kind, _with_hospitals(trained)),
         "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
         "## Software\n\n" + "\n".join(f"- {name} {version}" for name, version in sorted(fields.software.items())),
     ]
@@ -82,7 +82,9 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
         f"- representer: public notes, {_count(made, 'sentences')} sentences, {_count(made, 'tokens')} tokens, "
         f"{_count(made, 'phi_tokens')} of them PHI; protection: {options.get('procedure', _UNKNOWN)}"
     ]
-    if trained:
+    if trained and _with_hospitals(trained):
+        lines.append(_together(trained))
+    elif trained:
         sites = {share["site"] for share in trained.get("shares", [])}
         lines.append(
             f"- head: {_count(trained, 'sentences')} sentences, {_count(trained, 'tokens')} tokens; "
@@ -92,6 +94,25 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _with_hospitals(trained: Mapping[str, Any]) -> bool:
+    """Whether hospitals trained the head together over a connection: nothing of what they learned from is here."""
+    together = trained.get("federated")
+    return bool(together and not together["simulated"])
+
+
+def _together(trained: Mapping[str, Any]) -> str:
+    together = trained["federated"]
+    rounds = together["rounds"]
+    hospitals = {site for one in rounds for site in one["norms"]} - {OWN_NOTES}
+    last = rounds[-1]["sentences"] if rounds else {}
+    told = sum(count for site, count in last.items() if site != OWN_NOTES)
+    return (
+        f"- head: trained together by {len(hospitals)} hospitals in {len(rounds)} rounds ({together['plan']['strategy']}), and the provider's own "
+        f"notes; {told:,} sentences of hospitals in the last round, by their own word; {_count(trained, 'sentences')} sentences, "
+        f"{_count(trained, 'tokens')} tokens of the provider's own"
+    )
+
+
 def _worth(kind: str, trained: Mapping[str, Any]) -> str:
     if kind == "representer":
         return "A representer alone finds nothing. What it is worth shows in the pipelines that are trained on it."
@@ -99,7 +120,10 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
     if not scores:
         return _NOTHING_HELD_BACK
     rows = [
-        "On the tenth of every share that the training never saw; a word counts as PHI or not. The last column is a head trained "
+        "On the tenth of the provider's own notes that the training never saw; a word counts as PHI or not. Hospitals' notes stayed with them, "
+        "and no score is of them."
+        if _with_hospitals(trained)
+        else "On the tenth of every share that the training never saw; a word counts as PHI or not. The last column is a head trained "
         "on the public notes alone: the difference is what sharing is worth.",
         "",
         "| notes of | tokens | precision | recall | F1 | F1 without sharing |",
@@ -125,9 +149,8 @@ def _promised(trained: Mapping[str, Any]) -> str:
     stated = trained.get("operating_points")
     if not stated:
         return ""
-    together = trained.get("federated")
     how = "as far as their shares tell"
-    if together and not together["simulated"]:
+    if _with_hospitals(trained):
         how = "each measured by itself on its own notes, with the head that was followed without it"
     rows = [
         f"\n\nAt a hospital that shared nothing, median of {stated['hospitals']} that were left out in turn, {how}:",
@@ -190,14 +213,14 @@ def _failed(limits: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _limits(kind: str) -> str:
+def _limits(kind: str, with_hospitals: bool) -> str:
     lines = [
         "- The audit tries the attacks that we know; another one may do better. Its guarantees hold under the assumptions that it states.",
         "- The representer protects the words of PHI. It does not hide that a sentence holds PHI, of which category, or how long it is.",
     ]
     if kind == "pipeline":
         lines += [
-            "- Scores are of hospitals that shared. A hospital with other habits may see less: hold the pipeline against labelled notes "
+            f"- Scores are of {'the provider alone' if with_hospitals else 'hospitals that shared'}. A hospital with other habits may see less: hold the pipeline against labelled notes "
             "of your own (`site-client evaluate`) before it is used.",
             "- No de-identifier finds everything: have a sample read before notes go anywhere.",
         ]

@@ -16,6 +16,7 @@ from shared.augment.shorthand import Shorthand
 from shared.augment.wordnet import WordNet, read_wordnet
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
+from shared.constructions.drawn_words import DrawnWords
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.text.language import guess_vocabulary
@@ -111,16 +112,21 @@ def make_augmenting(
 
 
 def augmented_reading(
-    options: AugmentOptions, construction: Construction
+    options: AugmentOptions, construction: Construction, drawn: DrawnWords | None = None
 ) -> tuple[AugmentedReading | None, dict[str, Any]]:
     """What reads the codes of a pool for training, and the facts of it.
 
     By default, where shares hold codes, sentences are recased, and English ones written in shorthand.
 
+    Args:
+        options: what was asked for.
+        construction: that made the shares.
+        drawn: reads their codes for a head that reads words; None for one that takes vectors.
+
     Raises:
         ConfigurationError: as for `make_augmenting`, or the shares hold no words to be changed.
     """
-    decoding = construction.decoding()
+    decoding = construction.decoding() if drawn is None else drawn
     if decoding is None and options.methods:
         raise ConfigurationError(
             "--augment: expected shares of codes, whose sentences can be written anew, got those of a construction without; "

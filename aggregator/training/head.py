@@ -28,6 +28,7 @@ from aggregator.training.judging.comparison import Comparison, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
 from aggregator.training.judging.site_scores import SiteScore, score_site
+from aggregator.training.kinds import HeadKind, TaggerOptions, head_kind
 from aggregator.training.part import PoolPart
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC
@@ -68,6 +69,7 @@ class HeadTraining:
         redrawn: whether surrogates were drawn anew in each pass.
         scores: of each site; empty where nothing was held out.
         augment: by what copies of sentences were made for it, and how many.
+        tagger: of which kind it is, and digests of what it began with.
         defence: name of what kept a lying site from bending it.
         not_counted: tokens of each site whose label the defence did not count.
         influence: of each site on the others; None where it was not measured.
@@ -85,6 +87,7 @@ class HeadTraining:
     redrawn: bool
     scores: tuple[SiteScore, ...] = ()
     augment: Mapping[str, Any] = field(default_factory=dict)
+    tagger: Mapping[str, str | None] = field(default_factory=dict)
     defence: str = Everything.name
     not_counted: Mapping[str, int] = field(default_factory=dict)
     influence: Influence | None = None
@@ -104,6 +107,7 @@ class HeadTraining:
             "public": self.public,
             "redrawn": self.redrawn,
             "augment": dict(self.augment),
+            "tagger": dict(self.tagger),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
@@ -126,7 +130,8 @@ class HeadOptions:
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
         operating_points: whether each hospital is left out once, to know what an unseen one is promised.
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
-        shape: of the network; None for the paper's, with all that there is for a token.
+        tagger: of which kind it is, and what it begins with.
+        shape: of the network; None for that of its kind, with all that there is for a token.
     """
 
     with_public: bool = True
@@ -137,6 +142,7 @@ class HeadOptions:
     last_word: bool = True
     operating_points: bool = True
     augment: AugmentOptions = field(default_factory=AugmentOptions)
+    tagger: TaggerOptions = field(default_factory=TaggerOptions)
     shape: TaggerConfig | None = None
 
 
@@ -175,7 +181,10 @@ def train(
     defence = find_defence(options.defence) if way is None else way.defence
     shares, left_out = _usable_shares(workspace, options.sites)
     construction = load_construction(workspace.representer)
-    augmented, told = augmented_reading(options.augment, construction)
+    kind = head_kind(
+        options.tagger, construction, train_tagger if group is None else partial(train_tagger, group=group)
+    )
+    augmented, told = augmented_reading(options.augment, construction, kind.drawn)
     inputs = _inputs(workspace, config, options, shares) | {"augment": told} | dict(way.inputs if way else {})
     command = "train-head" if way is None else way.command
     with ExitStack() as objects:
@@ -186,7 +195,7 @@ def train(
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)
-        material = _material(construction, config, payloads, options, kept, augmented, group)
+        material = _material(construction, config, payloads, options, kept, kind, augmented, group)
         compared = last_pipeline(workspace) is not None
         elsewhere = None if way is None or not options.operating_points else way.points
         promises = options.operating_points and elsewhere is None and can_be_measured(material)
@@ -204,6 +213,7 @@ def train(
             public=PUBLIC in payloads,
             redrawn=material.redraws,
             augment=told,
+            tagger=options.tagger.facts(),
             defence=defence.name,
             not_counted=defended.left_out,
             federated={} if way is None else way.told(),
@@ -247,7 +257,8 @@ def _inputs(
         "shares": [share.digest for share in shares],
         "own notes": file_sha256(workspace.public_share) if public else None,
         **asdict(config),
-        **{name: value for name, value in asdict(options).items() if name not in ("sites", "augment")},
+        **{name: value for name, value in asdict(options).items() if name not in ("sites", "augment", "tagger")},
+        "tagger": options.tagger.facts(),
     }
 
 
@@ -257,6 +268,7 @@ def _material(
     payloads: Mapping[str, tuple[Path, ...]],
     options: HeadOptions,
     kept: Path | None,
+    kind: HeadKind,
     augmented: AugmentedReading | None,
     group: Together | None,
 ) -> PoolMaterial:
@@ -267,9 +279,9 @@ def _material(
         False if options.hold_out else None,
         construction.redrawing(),
         construction.token_local,
-        train_tagger if group is None else partial(train_tagger, group=group),
+        kind.learn,
         options.shape,
-        decoder=construction.decoding(),
+        decoder=kind.drawn or construction.decoding(),
         augmented=augmented,
         kept=kept,
         part=None if group is None else PoolPart(group.index, group.count),

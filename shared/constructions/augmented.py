@@ -13,6 +13,7 @@ import numpy as np
 
 from shared.augment.augmentation import Augmentation
 from shared.constructions.decoding import Decoding
+from shared.constructions.drawn_words import DrawnWords
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
@@ -27,7 +28,7 @@ class AugmentedReading:
         augmentation: of which sentences there are copies, and how they are made.
     """
 
-    decoding: Decoding
+    decoding: Decoding | DrawnWords
     augmentation: Augmentation
 
     def read_augmented(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:

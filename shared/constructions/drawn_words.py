@@ -16,6 +16,7 @@ from shared.constructions.decoding import Decoding
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
+from shared.taggers.tagger import Tagger
 
 # Of what is drawn where nothing is to be random.
 _UNCHANGED = 0
@@ -49,6 +50,17 @@ class DrawnWords:
     def read_codes(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:
         """What it gets of a share, under one draw; see Decoding."""
         return self.read(self.draw_words(sentences, generator))
+
+
+def drawn_for(head: Tagger, decoding: Decoding) -> DrawnWords:
+    """What reads codes for a head that reads words."""
+
+    def read(chunk: TokenisedSentences) -> RaggedSentences:
+        shown = head.inputs(chunk, decoding.read_words)
+        assert isinstance(shown, RaggedSentences)
+        return shown
+
+    return DrawnWords(decoding, read)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shared.errors import ConfigurationError, TrainingError
 from shared.federated.grid_noise import NoisySum
@@ -72,7 +73,7 @@ def learn_privately(
         shape: of the tagger.
         start: weights that the round begins with.
         notes: sentences of each note.
-        recipe: learning rate; the rest is the noise's to say.
+        recipe: learning rate and proximal term; the rest is the noise's to say.
         noise: how a note is protected.
         source: of sampling and noise: private where the weights leave.
         stopped: asked ahead of every note.
@@ -91,6 +92,7 @@ def learn_privately(
         tagger = build_tagger(shape).eval()
         set_weights(tagger, start)
         parameters = _named(tagger)
+        anchor = [value.detach().clone() for value in parameters] if recipe.proximal else []
         optimizer = Nadam(parameters, lr=recipe.learning_rate)
         expected = noise.rate * len(notes)
         for _ in range(noise.steps):
@@ -101,6 +103,8 @@ def learn_privately(
                 total.add(note_gradient(tagger, notes[index]))
             mean = (total.noisy(noise.multiplier, source) / expected).astype(np.float32)
             _put_gradient(parameters, mean)
+            if recipe.proximal:
+                _pull_back(parameters, anchor, recipe.proximal)
             optimizer.step()
     return weights_of(tagger)
 
@@ -137,3 +141,12 @@ def _put_gradient(parameters: Sequence[torch.nn.Parameter], gradient: NDArray[np
         piece = gradient[first : first + parameter.numel()]
         parameter.grad = torch.from_numpy(piece.copy()).view(parameter.shape)
         first += parameter.numel()
+
+
+def _pull_back(parameters: Sequence[torch.nn.Parameter], anchor: Sequence[Tensor], proximal: float) -> None:
+    """The gradient of the proximal term, put to the one with noise: made of weights that whoever sees this step knows, so it tells nothing
+    more and costs no epsilon.
+    """
+    for parameter, then in zip(parameters, anchor, strict=True):
+        assert parameter.grad is not None
+        parameter.grad += proximal * (parameter.detach() - then)

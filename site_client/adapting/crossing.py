@@ -144,7 +144,7 @@ class Own:
         """Some notes as a head learns from them: as the pipeline sees them."""
         encoder = self._release.encoder
         shown = (replace(one, text=self._release.seen(one.text)) for one in (self._notes[note] for note in notes))
-        return encoder.noise_free(tokenised_corpus(shown, encoder.scheme))
+        return self._release.head.inputs(tokenised_corpus(shown, encoder.scheme), encoder.noise_free)
 
 
 _Read = tuple[Document, Tokens, Reading]

@@ -97,7 +97,10 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
 )
 @click.argument("notes", type=existing_path)
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The share: FILE.parquet or FILE.h5; another that was not submitted is replaced.",
 )
 @click.option(
     "--max-advantage",
@@ -158,11 +161,13 @@ def encode_notes(
     from site_client import workspace
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
+    from site_client.sharing.replacing import require_replaceable
 
     bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    options = NotesOptions.of(reading).apart_from(out=out)
+    options = NotesOptions.of(reading).apart_from(notes=notes, out=out)
+    require_replaceable(opened, out)
     read = Notes(notes, options, load_scheme_file(opened.release().folder), to_share=True)
     above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
@@ -264,7 +269,7 @@ def inspect_share(
     from site_client import workspace
     from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
 
-    options = NotesOptions.of(reading).apart_from(page=page)
+    options = NotesOptions.of(reading).apart_from(notes=notes, page=page)
     if are_fragments(share):
         show_fragments(root, share, notes, page, options, as_json=as_json)
         return

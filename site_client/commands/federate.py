@@ -9,6 +9,7 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
+from command_line.written_file import WrittenFile
 from site_client.commands.options import ca_option, existing_path, folder_option
 
 _WISHES = ("pause", "run", "end")
@@ -34,7 +35,7 @@ _WISHES = ("pause", "run", "end")
 )
 @click.option(
     "--node-key",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=WrittenFile("a public key of a node", b"ecdsa-sha2-nistp384 "),
     help="Only write the public key of this site's node here, for the provider.",
 )
 @click.option("--say", type=click.Choice(_WISHES), help="Only tell the one that runs here to pause, go on or end.")
@@ -57,7 +58,7 @@ def federate(
     from site_client import workspace
     from site_client.federated.control import Wish
     from site_client.federated.node_key import make_node_key
-    from site_client.federated.running import Connection, state_folder, take_part
+    from site_client.federated.running import Connection, begun, state_folder, take_part
     from site_client.federated.running import say as tell_training
 
     opened = workspace.open_workspace(root)
@@ -82,14 +83,21 @@ def federate(
     from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
-    read = Notes(
-        notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
-    )
-    trainer = make_trainer(opened, read, DigestKey(opened).note)
     said = (lambda line: None) if as_json else click.echo
-    take_part(opened, trainer, connection, said)
+    with begun(opened):
+        read = Notes(
+            notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
+        )
+        trainer = make_trainer(opened, read, DigestKey(opened).note)
+        left_out = trainer.notes.left_out
+        if left_out:
+            said(
+                f"{left_out} notes were left out: their text had come before, and noise covers a note that is there once"
+            )
+        take_part(opened, trainer, connection, said)
     from site_client.federated.budget import read_past
 
     past = read_past(opened)
     lines = [f"ended; {past.rounds} rounds in all stand in the ledger: site-client ledger show"]
-    report({"rounds": past.rounds, "notes": len(trainer.notes.notes)}, lines, as_json=as_json)
+    told = {"rounds": past.rounds, "notes": len(trainer.notes.notes), "notes_left_out": left_out}
+    report(told, lines, as_json=as_json)

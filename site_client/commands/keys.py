@@ -125,6 +125,8 @@ def keys_rotate(
     from site_client import workspace
     from site_client.exchange.messages import connection_of, post
 
+    if out is not None and (ca, proxy) != (None, None):
+        raise click.UsageError("--out: expected no --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
     way = None if out is not None else connection_of(opened, ca, proxy)
     opened, data = site_keys.rotation(opened, datetime.date.today(), overlap_days)

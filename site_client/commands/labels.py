@@ -10,10 +10,13 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
+from command_line.written_file import NewFile, WrittenFile
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_path, folder_option
 
 _file = click.Path(path_type=Path, dir_okay=False)
+# As `site_client.checking.listing` writes it.
+_list_file = WrittenFile("a list of this command", b'{\n "format": 1,\n "suspicions": [')
 
 
 @click.command(
@@ -37,7 +40,7 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
             f"{out}: expected a new file, found one, which somebody may have completed; name another"
         )
     scheme = load_scheme_file(workspace.open_workspace(root).release().folder)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(out=out))
+    read = Notes(notes, NotesOptions.of(reading).apart_from(notes=notes, out=out))
     found = find_labels(read.to_evaluate(), scheme)
     open_ones = [one.name for one in found if one.category is None]
     lines = [
@@ -70,9 +73,9 @@ def _called(category: str | None) -> str:
 )
 @click.argument("notes", type=existing_path)
 @click.option("--least", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="List what is as probable.")
-@click.option("--out", type=_file, help="Also write the list, with its words, into a JSON file for you alone.")
+@click.option("--out", type=_list_file, help="Also write the list, with its words, into a JSON file for you alone.")
 @click.option(
-    "--corrected", type=_file, help="Also write the notes, what is listed among their labels, as JSONL to correct."
+    "--corrected", type=NewFile(), help="Also write the notes, what is listed among their labels, as JSONL to correct."
 )
 @folder_option
 @json_option
@@ -91,7 +94,7 @@ def check(
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    options = NotesOptions.of(reading).apart_from(out=out, corrected=corrected)
+    options = NotesOptions.of(reading).apart_from(notes=notes, out=out, corrected=corrected)
     read = Notes(notes, options, scheme, to_share=True)
     checker = make_checker(opened, scheme)
     for_a_share = list(checker.check(read))

@@ -28,6 +28,16 @@ class _Limit(click.ParamType[float | str]):
         return _NONE if value == _NONE else click.FLOAT.convert(value, parameter, context)
 
 
+class _Count(click.ParamType[int | str]):
+    """A whole number, or none."""
+
+    name = "integer|none"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int | str:
+        """The number; the word where there is to be no limit."""
+        return _NONE if value == _NONE else click.INT.convert(value, parameter, context)
+
+
 @click.group(cls=Listing)
 def policy() -> None:
     """What this hospital asks of every release, whoever signed it."""
@@ -65,7 +75,7 @@ def policy_show(root: Path, as_json: bool) -> None:
 )
 @click.option("--least-cluster", type=click.IntRange(1), help="Words that must be shown alike; 1 asks for none.")
 @click.option(
-    "--common-words", "most_common_words", type=_Limit(), help="Words that may be read far from labelled PHI."
+    "--common-words", "most_common_words", type=_Count(), help="Words that may be read far from labelled PHI."
 )
 @click.option(
     "--exact-window", type=click.IntRange(0), help="Tokens from labelled PHI within which other words may be read."
@@ -117,11 +127,19 @@ def policy_set(root: Path, as_json: bool, **options: Any) -> None:
     from site_client.policy.site_policy import name_policy
     from site_client.policy.stored import read_recorded_policy, set_policy
 
+    _require_no_contradiction(options)
     opened = workspace.open_workspace(root)
     changed = _changed(opened, read_recorded_policy(opened), options)
     changes = set_policy(opened, changed)
     lines = [*changes, *([] if changes else ["nothing changed; the recorded policy is in force"]), name_policy(changed)]
     report({**_as_json(changed), "changes": changes}, lines, as_json=as_json)
+
+
+def _require_no_contradiction(options: dict[str, Any]) -> None:
+    if options["public_words"] is not None and options["no_public_words"]:
+        raise click.UsageError("--public-words: expected no --no-public-words beside it; give one of them.")
+    if both := {*options["enable"]} & {*options["disable"]}:
+        raise click.UsageError(f"--enable, --disable: expected each name once, got {min(both)} in both; give one.")
 
 
 def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> SitePolicy:
@@ -147,12 +165,9 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
     given = {name: options[name] for name in plain if options[name] is not None}
     given |= {
         name: _number(options[name])
-        for name in ("max_mu", "max_advantage", "federated_epsilon")
+        for name in ("most_common_words", "max_mu", "max_advantage", "federated_epsilon")
         if options[name] is not None
     }
-    if options["most_common_words"] is not None:
-        most = _number(options["most_common_words"])
-        given["most_common_words"] = None if most is None else int(most)
     if options["audit"] is not None:
         given["audit"] = DemandedAudit(options["audit"])
     given |= _constructions(before, options["enable"], options["disable"], options["failed"])

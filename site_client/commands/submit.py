@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "accepted": "accepted: it counts from the next training on",
-    "quarantined": "set aside: a person at the provider looks at it",
+    "quarantined": "set aside: a person at the provider looks at it; the same `submit` later tells what was decided",
     "withdrawn": "withdrawn",
 }
 

@@ -38,6 +38,8 @@ def withdraw(
     from site_client.exchange import withdraw as withdrawals
     from site_client.exchange.messages import connection_of, post
 
+    if folder is not None and (ca, proxy) != (None, None):
+        raise click.UsageError("--to-folder: expected no --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
     found = withdrawals.find_share(opened, share)
     way = None if folder is not None else connection_of(opened, ca, proxy)

@@ -28,7 +28,7 @@ from site_client.evaluating.finders import (
     name_of,
     read_notes,
 )
-from site_client.evaluating.left_before import find_left_before
+from site_client.evaluating.left_before import find_left_before, has_any_left
 from site_client.evaluating.misses import Leak, worst_misses
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES, Judged, judge
@@ -74,6 +74,7 @@ class Acceptance:
         misses: the worst, with words of the notes. missed: how many there are in all.
         head: which is used. learned: notes that it was adapted on; left out like those that left.
         of_the_same: further notes of the same patients, left out with them.
+        untold_patients: whether notes left, or taught the head, and none of them is here, so that nobody can tell which of the patients they are of.
         unmapped: labelled spans of no category of the release, of which nothing is asked. unmapped_in_clear: those of which anything stays in clear.
     """
 
@@ -94,6 +95,7 @@ class Acceptance:
     head: InUse
     learned: int = 0
     of_the_same: int = 0
+    untold_patients: bool = False
     unmapped: int = 0
     unmapped_in_clear: int = 0
 
@@ -125,6 +127,7 @@ class Acceptance:
             "head": self.head.as_json(),
             "notes_that_the_head_was_adapted_on": self.learned,
             "notes_of_the_same_patients": self.of_the_same,
+            "patients_of_notes_that_left_untold": self.untold_patients,
             "labelled_of_no_category": {"spans": self.unmapped, "in_clear": self.unmapped_in_clear},
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
@@ -161,7 +164,7 @@ def accept(
     """The report, and the notes that it judges by, as the pipeline in use hides them.
 
     Notes that have left with a share, or that the head in use was adapted on, are left out, and with them all others of the same patients, where
-    enough others hold PHI.
+    enough others hold PHI. A patient is known by such a note among `notes` alone: what is kept of notes that left does not say whose they were.
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
@@ -210,6 +213,7 @@ def accept(
         used_head,
         len(learned),
         of_the_same,
+        bool(asked.patients) and not known and (used_head.own is not None or has_any_left(workspace)),
         *_count_unmapped(given, read.found),
     )
     return report, read.found

@@ -16,14 +16,25 @@ def find_left_before(workspace: Workspace, notes: Sequence[AnnotatedText]) -> fr
     None where nobody knows.
     """
     try:
-        shares = [digests.notes for _, _, digests in read_all(workspace)]
-        # No share is of no notes: they are not known, of one that version 0.1 encoded or whose digests were given up.
-        if not all(shares):
-            return None
-        left = read_trained(workspace).union(*shares)
+        left = _read_left(workspace)
         if not left:
-            return frozenset()
+            return None if left is None else frozenset()
         key = DigestKey(workspace)
     except DeidError:
         return None
     return frozenset(note.identifier for note in notes if key.note(note.text) in left)
+
+
+def has_any_left(workspace: Workspace) -> bool:
+    """Whether notes are known that have left, whichever they are."""
+    try:
+        return bool(_read_left(workspace))
+    except DeidError:
+        return False
+
+
+def _read_left(workspace: Workspace) -> frozenset[bytes] | None:
+    """Digests of the notes that have left; None where they are not known of every share."""
+    shares = [digests.notes for _, _, digests in read_all(workspace)]
+    # No share is of no notes: they are not known, of one that version 0.1 encoded or whose digests were given up.
+    return read_trained(workspace).union(*shares) if all(shares) else None

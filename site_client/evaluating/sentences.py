@@ -122,6 +122,11 @@ def cautions(report: Acceptance) -> list[str]:
         told.append(
             f"{_counted(report.of_the_same, 'notes')} of the same patients {_are(report.of_the_same)} left out with them"
         )
+    if report.untold_patients:
+        told.append(
+            "notes have left, or taught the head in use, and none of them is among these: whether these are notes of the same patients nobody can tell, and such "
+            "notes look better hidden than those of others; give the notes that left too, with their patients"
+        )
     if report.unmapped:
         told.append(
             f"{_counted(report.unmapped, 'labelled spans')} {_are(report.unmapped)} of no category of the release and not asked for: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def request_withdrawal(workspace: Workspace, share: SharedBefore, reason: str, d
         SchemaError: a reason that is no line.
         LedgerError, StorageError: see there.
     """
+    reason = unicodedata.normalize("NFC", reason)
     asked = Withdrawal(workspace.site, share.sequence, share.manifest_sha256, day, reason)
     data = asked.to_bytes(workspace.key())
     details: dict[str, Json] = {"manifest_sha256": share.manifest_sha256, "reason": reason, "sequence": share.sequence}

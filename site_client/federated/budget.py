@@ -7,11 +7,12 @@ recorded before its result leaves; one that was recorded and did not leave count
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from protocols.canonical import Json, decimal_text, read_decimal
-from protocols.errors import ProtocolError
+from protocols.errors import DuplicateError, ProtocolError
+from protocols.federated.task import RoundTask
 from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent, epsilon, multiplier_for
 from shared.federated.private import STEPS_IN_A_PASS, NoteNoise
@@ -33,16 +34,39 @@ class Past:
         rounds: in all trainings.
         spent: of those with noise.
         bare: rounds without noise, of which nothing is bounded.
+        tasks: digests of those that were done, whatever came of them.
+        last: round of each training.
     """
 
     rounds: int
     spent: tuple[Spent, ...]
     bare: int
+    tasks: frozenset[str] = frozenset()
+    last: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def epsilon(self) -> float:
         """Of all rounds, for one note; infinite where one had no noise."""
         return math.inf if self.bare else epsilon(self.spent)
+
+    def require_new(self, asked: RoundTask, task_sha256: str) -> None:
+        """What was signed once is done once: who carries tasks could else play them again until nothing is left of rounds and budget.
+
+        Raises:
+            DuplicateError: the task was done before, or a later round of its training was.
+        """
+        if task_sha256 in self.tasks:
+            raise DuplicateError(
+                "a task that is new", received="one that was done before", advice="refuse it", place="task"
+            )
+        last = self.last.get(asked.run, 0)
+        if asked.number < last:
+            raise DuplicateError(
+                f"round {last} of this training, or a later one",
+                received=f"round {asked.number}",
+                advice="refuse it; a provider that has lost later rounds begins a new training",
+                place="task",
+            )
 
 
 def read_past(workspace: Workspace) -> Past:
@@ -52,8 +76,14 @@ def read_past(workspace: Workspace) -> Past:
         LedgerError: it was changed, or one of its rounds is none.
     """
     rounds = bare = 0
-    spent = []
+    spent, tasks, last = [], set(), dict[str, int]()
     for entry in entries(workspace):
+        if entry.event not in (Event.FEDERATED_ROUND, Event.FEDERATED_AGAIN):
+            continue
+        told = entry.details
+        tasks.add(str(told.get("task_sha256", "")))
+        run, number = str(told.get("run", "")), told.get("round", 0)
+        last[run] = max(last.get(run, 0), number if isinstance(number, int) else 0)
         if entry.event != Event.FEDERATED_ROUND:
             continue
         rounds += 1
@@ -74,7 +104,7 @@ def read_past(workspace: Workspace) -> Past:
             raise LedgerError(
                 f"ledger.jsonl: expected the noise of a round in entry {entry.number}, found something else; update deid-commons"
             ) from error
-    return Past(rounds, tuple(spent), bare)
+    return Past(rounds, tuple(spent), bare, frozenset(tasks), last)
 
 
 def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[NoteNoise | None, float]:

@@ -33,6 +33,7 @@ class Control:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._paused_s = 0.0
 
     def say(self, wish: Wish) -> None:
         """Put another word in its place."""
@@ -48,5 +49,11 @@ class Control:
     def ended(self) -> bool:
         """Whether to stop; waits for as long as the hospital pauses."""
         while (wish := self.wish()) is Wish.PAUSE:
+            began = time.monotonic()
             time.sleep(_NAP_S)
+            self._paused_s += time.monotonic() - began
         return wish is Wish.END
+
+    def paused_s(self) -> float:
+        """How long `ended` has waited in pauses so far, in all; nothing but pauses."""
+        return self._paused_s

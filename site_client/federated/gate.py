@@ -67,6 +67,7 @@ class GateRules:
         closed: whether nothing passes at the moment.
         refused: is told what was refused, once for each reason.
         sent: bytes that left.
+        full: whether something did not fit; nothing passes from then on, since what would still fit brings rounds whose answers don't.
     """
 
     allows_app: Callable[[bytes], bool]
@@ -74,6 +75,7 @@ class GateRules:
     closed: Callable[[], bool] = lambda: False
     refused: Callable[[str], None] = lambda reason: None
     sent: int = 0
+    full: bool = False
     told: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -86,12 +88,12 @@ class GateRules:
             self.refused(reason)
 
     def take(self, count: int) -> bool:
-        """Whether so many bytes more may leave; counted if so."""
+        """Whether so many bytes more may leave; counted if so. Where they may not, nothing may any more."""
         with self.lock:
-            if self.sent + count > self.most_bytes:
-                return False
-            self.sent += count
-            return True
+            self.full = self.full or self.sent + count > self.most_bytes
+            if not self.full:
+                self.sent += count
+            return not self.full
 
 
 class Gate:

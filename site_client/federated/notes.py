@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -25,12 +25,14 @@ class LabelledNotes:
         words: the same sentences as words, where a whole pipeline is to be measured on them.
         digests: by which the notes are known again; None where nobody asked for them.
         as_shared: whether all of this is made of what a share of the notes would show.
+        left_out: notes whose text had come before.
     """
 
     notes: Sequence[RaggedSentences]
     words: Sequence[TokenisedSentences] = ()
     digests: frozenset[bytes] | None = None
     as_shared: bool = False
+    left_out: int = 0
 
     def drawn(self) -> Self:
         """The notes as the next round reads them."""
@@ -49,6 +51,32 @@ class LabelledNotes:
     def together(self) -> RaggedSentences:
         """All sentences."""
         return RaggedSentences.concatenate(self.notes)
+
+
+@dataclass
+class OnceEach:
+    """Documents, each text once: noise covers what one note may change, and a note that is there twice would change twice as much.
+
+    Args:
+        documents: labelled notes.
+        digest: of a text; None passes all.
+        left_out: texts that had come before, once all were read.
+    """
+
+    documents: Iterable[Document]
+    digest: NoteDigest | None
+    left_out: int = 0
+
+    def __iter__(self) -> Iterator[Document]:
+        came = set[bytes]()
+        for document in self.documents:
+            if self.digest is not None:
+                known = self.digest(document.text)
+                if known in came:
+                    self.left_out += 1
+                    continue
+                came.add(known)
+            yield document
 
 
 def read_notes(

@@ -7,8 +7,8 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +89,23 @@ def say(workspace: Workspace, wish: Wish) -> None:
     record(workspace, Event.FEDERATED_SAID, {"word": wish.value})
 
 
+@contextmanager
+def begun(workspace: Workspace) -> Iterator[None]:
+    """Keeps other trainings out of the workspace, and says that this one runs; from here on a word of the hospital is for it.
+
+    Ahead of the notes: to read many takes long, and who says `end` meanwhile means this training.
+    """
+    control = control_of(workspace)
+    with lock_folder(state_folder(workspace)):
+        control.say(Wish.RUN)
+        try:
+            yield
+        finally:
+            control.say(Wish.END)
+
+
 def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, tell: Told) -> None:
-    """Take part until ended.
+    """Take part until ended; within `begun`.
 
     Args:
         workspace: of the site.
@@ -108,14 +123,28 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
     from site_client.federated.flower import node as flower
 
     folder, control = state_folder(workspace), control_of(workspace)
+    if control.wish() is Wish.END:
+        tell("told to end before it began")
+        return
     with ExitStack() as stack:
-        stack.enter_context(lock_folder(folder))
         digest = flower.app_digest()
+
+        def refused(reason: str) -> None:
+            # First the word, as in `say`: rounds whose answers can't leave would take the hospital's budget all the same.
+            ends = rules.full and control.wish() is not Wish.END
+            if ends:
+                control.say(Wish.END)
+            _tell_refusal(workspace, reason, tell)
+            if ends:
+                tell(
+                    "no more bytes may leave (--most-mb): the training ends; start `federate` again to let as many leave once more"
+                )
+
         rules = GateRules(
             flower.allows_app(digest),
             connection.most_bytes,
             closed=lambda: control.wish() is not Wish.RUN,
-            refused=lambda reason: _tell_refusal(workspace, reason, tell),
+            refused=refused,
         )
         begun: dict[str, Json] = {
             "to": f"{connection.host}:{connection.port}",
@@ -128,8 +157,6 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
             {"word": "begin", "notes": len(trainer.notes.notes), "as_shared": trainer.notes.as_shared, **begun},
         )
         stack.callback(lambda: record(workspace, Event.FEDERATED_SAID, {"word": "ended", "bytes": rules.sent}))
-        control.say(Wish.RUN)
-        stack.callback(control.say, Wish.END)
         private, _ = make_node_key(folder)
         certificate, key = make_gate_certificate(folder)
         # A path of a socket is short, and a workspace may lie deep.
@@ -143,6 +170,8 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         serving = threading.Thread(target=server.serve, name="trainer", daemon=True)
         serving.start()
         stack.callback(serving.join, 60)
+        # Ahead of the wait: a trainer that is held by a pause looks for no other word.
+        stack.callback(control.say, Wish.END)
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
         tell(_LEARNS_FROM[trainer.notes.as_shared])

@@ -79,7 +79,7 @@ class TrainerServer:
 
         self._tell("a round begins")
         try:
-            result, learned = self._trainer.answer(task, weights, stopped)
+            result, learned = self._trainer.answer(task, weights, stopped, self._control.paused_s)
         except DeidError as error:
             # The class alone: what was expected of a note is nobody's business outside.
             self._tell(f"no round: {error}" if not isinstance(error, StoppedError) else "the round was stopped")

@@ -29,9 +29,9 @@ from shared.models.noise_source import PrivateNoise
 from shared.taggers.tagger import TaggerConfig
 from site_client.errors import PolicyError
 from site_client.federated.as_shared import read_as_shared
-from site_client.federated.budget import allow_measuring, allow_round, noise_json
+from site_client.federated.budget import allow_measuring, allow_round, noise_json, read_past
 from site_client.federated.measuring import measure_head
-from site_client.federated.notes import LabelledNotes, NoteDigest, read_notes
+from site_client.federated.notes import LabelledNotes, NoteDigest, OnceEach, read_notes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
@@ -88,39 +88,52 @@ class Trainer:
     clock: Clock = time.time
     answered: dict[str, Given] = field(default_factory=dict)
 
-    def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool] = never) -> tuple[bytes, bytes]:
+    def answer(
+        self,
+        task: bytes,
+        weights: bytes,
+        stopped: Callable[[], bool] = never,
+        paused_s: Callable[[], float] = lambda: 0.0,
+    ) -> tuple[bytes, bytes]:
         """Do a round.
 
         Args:
             task: signed by the provider.
             weights: that the round begins with.
             stopped: asked ahead of every step.
+            paused_s: how long it has waited so far because the hospital paused.
 
         Returns:
             the result, signed by this site, and the weights that it ended with; or what it measured of those that came.
 
         Raises:
             PolicyError: this hospital does not allow it.
-            ProtocolError: not signed by the provider, for another release, too late, or not in our schema.
+            ProtocolError: not signed by the provider, for another release, too late, done before, or not in our schema.
             ConfigurationError: a tagger that this version does not know.
             TrainingError: it was stopped, or its loss is not finite any more.
         """
         try:
-            return self._answered(task, weights, stopped)
+            return self._answered(task, weights, stopped, paused_s)
         except Exception as error:
             # Whatever it was; by its kind alone, since the text of one that nobody foresaw may hold a note's.
             self._record_refusal(task, error)
             raise
 
-    def _answered(self, task: bytes, weights: bytes, stopped: Callable[[], bool]) -> tuple[bytes, bytes]:
+    def _answered(
+        self, task: bytes, weights: bytes, stopped: Callable[[], bool], paused_s: Callable[[], float]
+    ) -> tuple[bytes, bytes]:
         asked, shape, policy = self._check(task)
         start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
         # All but the time: a round that is tried again asks for the same.
         same = repr(replace(asked, expires=0))
-        if same in self.answered and not stopped():
+        if same in self.answered:
+            if stopped():
+                raise StoppedError("the round was stopped; nothing of it leaves")
             self.answered[same].require_allowed(policy)
             return self._answered_again(asked, task, self.answered[same])
+        read_past(self.workspace).require_new(asked, digest_of(task))
         noise, epsilon = self._allowed(asked, policy)
+        paused_before = paused_s()
 
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
@@ -134,9 +147,10 @@ class Trainer:
             data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
         except Exception as error:
             # That it failed tells of the notes, and that the provider's time ran out how long they took, so both count; the hospital's
-            # own word does not.
+            # own word does not, nor its pause, without which there would have been time.
             told = isinstance(error, StoppedError)
-            if not (told and stopped()):
+            in_time = self.clock() - (paused_s() - paused_before) <= asked.expires
+            if not (told and (in_time or stopped())):
                 how: dict[str, Json] = {"out_of_time": True} if told else {"failed": type(error).__name__}
                 record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | how)
             raise
@@ -246,8 +260,8 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
 
     Args:
         workspace: of the site.
-        documents: labelled notes.
-        digest: see `LabelledNotes`; None for notes that nobody need know again.
+        documents: labelled notes; of those of one text the first is taken.
+        digest: see `LabelledNotes`; None for notes that nobody need know again, among which copies are not seen either.
 
     Raises:
         PolicyError: the policy lets this hospital take part in no round.
@@ -259,11 +273,12 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
     require_kept(workspace, judgement, Step.FEDERATE)
     allow_round(workspace, judgement.policy, 1)
     construction = load_construction(release.folder)
+    once = OnceEach(documents, digest)
     if judgement.policy.federated_on_shares:
-        notes = read_as_shared(workspace, judgement, construction, documents, digest)
+        notes = read_as_shared(workspace, judgement, construction, once, digest)
     else:
-        notes = read_notes(documents, construction, digest)
-    return Trainer(workspace, notes, construction, judgement.policy)
+        notes = read_notes(once, construction, digest)
+    return Trainer(workspace, replace(notes, left_out=once.left_out), construction, judgement.policy)
 
 
 def _most_epsilon(policy: SitePolicy) -> float:

@@ -15,6 +15,12 @@ def check_approver(approver: str) -> str:
         ApprovalError: it is no name on one line.
     """
     name = unicodedata.normalize("NFC", approver.strip())
-    if not name or not LINE.fullmatch(name):
-        raise ApprovalError("--approver: expected a name of up to 200 characters on one line, got something else")
+    # What the shell hands on of bytes that are no UTF-8.
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise ApprovalError("--approver: expected a name in UTF-8, got other bytes; set the terminal to UTF-8")
+    # Nobody sees a name of signs without width, and nobody is named by dots.
+    if not LINE.fullmatch(name) or not any(map(str.isalnum, name)):
+        raise ApprovalError(
+            "--approver: expected a name of up to 200 characters on one line, a letter or digit among them, got something else"
+        )
     return name

@@ -10,13 +10,12 @@ recomputed is always asked for, and no value turns it off.
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from protocols.canonical import Json, canonical_bytes, decimal_text
+from protocols.canonical import MAX_INTEGER, Json, canonical_bytes, decimal_text
 from protocols.errors import SchemaError
 from protocols.fields import LINE, SHA256, Fields
 from shared.constructions.proof import DEFAULT as DEFAULT_CONSTRUCTIONS
@@ -27,6 +26,7 @@ FORMAT = 1
 CONSTRUCTIONS = (*RECOMPUTABLE, *WITHOUT_PROOF)
 _PLACE = "policy.json"
 _MOST = 64
+MAX_AGE_DAYS = 36_500
 _LEAST_EPSILON = 0.01
 _MARK = " (of a DEMONSTRATION: not for work with real notes)"
 _PRESET = re.compile("full|quick")
@@ -122,7 +122,7 @@ class SitePolicy:
         _check_range("least cluster", self.least_cluster, 1)
         _check_range("number of common words", self.most_common_words, 0)
         _check_range("window", self.exact_window, 0)
-        _check_range("largest age in days", self.max_age_days, 1)
+        _check_range("largest age in days", self.max_age_days, 1, MAX_AGE_DAYS)
         _check_range("largest size in bytes", self.max_bytes, 1)
         _check_range("spans of the bank", self.most_bank_spans, 0)
         _check_range("least number of new notes", self.least_new_notes, 0)
@@ -189,7 +189,8 @@ class SitePolicy:
             most_bank_spans=read.integer("most_bank_spans"),
             least_new_notes=read.integer("least_new_notes"),
             audit=DemandedAudit(read.text("audit", _PRESET)),
-            max_age_days=read.integer("max_age_days"),
+            # An earlier version took any, and the ledger keeps what it recorded.
+            max_age_days=min(read.integer("max_age_days"), MAX_AGE_DAYS),
             max_bytes=read.integer("max_bytes"),
             own_words=None if stated.get("own_words") is None else _own_words(read),
             approval=_flag(read, stated, "approval", default=True),
@@ -244,9 +245,11 @@ def _said(value: Json) -> str:
     return "none" if value is None else str(value)
 
 
-def _check_range(name: str, value: float | None, least: float) -> None:
-    if value is not None and not (math.isfinite(value) and value >= least):
-        raise ConfigurationError(f"policy: expected a {name} of at least {least:g}, got {value:g}; correct it")
+def _check_range(name: str, value: float | None, least: float, most: int = MAX_INTEGER) -> None:
+    # Written so that a NaN is none; what is too large may be too large to be formatted, too.
+    if value is not None and not least <= value <= most:
+        got = "a larger one" if value > most else f"{value:g}"
+        raise ConfigurationError(f"policy: expected a {name} of {least:g} to {most}, got {got}; correct it")
 
 
 def _names(read: Fields, key: str) -> tuple[str, ...]:

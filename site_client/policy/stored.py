@@ -108,8 +108,17 @@ def keep_words(workspace: Workspace, source: Path) -> OwnWords:
     Raises:
         StorageError: it can't be read or written.
         BoundsError: it is larger than any such list.
+        ConfigurationError: it is none.
     """
     data = read_bounded(source, _MAX_WORDS_BYTES)
+    try:
+        empty = not data.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        empty = True
+    if empty:
+        raise ConfigurationError(
+            "--public-words: expected a list of words in UTF-8, one a line, got none or other bytes; save it as plain text in UTF-8"
+        )
     write_bytes(workspace.root / WORDS_FILE, data, private=False)
     return OwnWords(WORDS_FILE, hashlib.sha256(data).hexdigest())
 

@@ -9,12 +9,19 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from command_line.written_file import page_file
+from command_line.written_file import NewFile, page_file
 
 
 @click.command()
 @click.option("--page", type=page_file)
 def show(page: Path) -> None:
+    """Writes."""
+    page.write_text("<!doctype html>new")
+
+
+@click.command()
+@click.option("--page", type=NewFile())
+def show_once(page: Path) -> None:
     """Writes."""
     page.write_text("<!doctype html>new")
 
@@ -40,3 +47,11 @@ def test_another_file_is_left_alone(there: bytes, tmp_path: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert code(tmp_path / "pipe") == 2
+
+
+def test_what_people_correct_is_never_replaced(tmp_path: Path) -> None:
+    def code_once(page: Path) -> int:
+        return CliRunner().invoke(show_once, ["--page", str(page)]).exit_code
+
+    (tmp_path / "link").symlink_to("nowhere")
+    assert [code_once(tmp_path / name) for name in ("page.html", "page.html", "link")] == [0, 2, 2]

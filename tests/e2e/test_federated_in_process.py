@@ -22,6 +22,7 @@ from aggregator.workspace import open_workspace as open_provider
 from bench.privacy.noninterference import change_phi
 from protocols.errors import (
     DigestError,
+    DuplicateError,
     MismatchError,
     NonFiniteError,
     OtherReleaseError,
@@ -56,13 +57,14 @@ from site_client.federated.as_shared import CodedNotes
 from site_client.federated.budget import read_past
 from site_client.federated.control import Control, Wish
 from site_client.federated.notes import read_notes
+from site_client.federated.running import control_of
 from site_client.federated.trainer import Trainer, make_trainer
 from site_client.ledger import Event
 from site_client.sharing.encode import noises_of
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import open_workspace as open_site
 from tests.loop import Loop, done, forget_shares, hospital
-from tests.tiny_notes import tiny_notes
+from tests.tiny_notes import tiny_notes, write_notes
 
 NAMES = ("north", "south")
 
@@ -124,6 +126,14 @@ def first(loop: Loop, carrier: Direct, **changed: object) -> dict[str, Answer]:
     shape = shape_of(carrier.trainers["north"])
     order = rounds(shape).order(1, weights_of(build_tagger(shape)))
     return {answer.site: answer for answer in sites(loop, carrier, **changed).ask(order)}
+
+
+def tried_again(loop: Loop, direct: Direct, later_s: int = 1) -> tuple[bytes, bytes]:
+    """The first task as the provider signs it for another try."""
+    key = open_provider(loop.provider).key()
+    task, weights = direct.tasks[0]
+    asked = read_task(task, key.public_key)
+    return replace(asked, expires=asked.expires + later_s).to_bytes(key), weights
 
 
 def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(loop: Loop) -> None:
@@ -223,6 +233,32 @@ def test_a_round_that_is_tried_again_gets_the_same_answer_and_costs_nothing(loop
     assert {answer.problem for answer in asked.ask(later)} == {"PolicyError"}
 
 
+def test_attack_tasks_that_are_played_again_take_neither_rounds_nor_budget(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct({"north": trainers(loop)["north"]})
+    north, asked = direct.trainers["north"], sites(loop, direct)
+    start = weights_of(build_tagger(shape_of(north)))
+    for number in (1, 2):
+        assert all(answer.weights is not None for answer in asked.ask(rounds(shape_of(north)).order(number, start)))
+    first_task, second_task = direct.tasks
+    workspace = open_site(loop.site("north"))
+    before = read_past(workspace)
+    kept = north.answer(*second_task)[1]
+    for trainer in (north, replace(north, answered={})):
+        with pytest.raises(DuplicateError):
+            trainer.answer(*first_task)
+        # A round that is over is over, under another signature, too.
+        late = replace(asked, carrier=Direct({"north": trainer}), timeout_s=900.0)
+        [answer] = late.ask(rounds(shape_of(north)).order(1, start))
+        assert answer.problem == "DuplicateError"
+    with pytest.raises(DuplicateError):
+        replace(north, answered={}).answer(*second_task)
+    # The last one is told again for as long as its answer is kept.
+    assert north.answer(*second_task)[1] == kept
+    past = read_past(workspace)
+    assert (past.rounds, past.epsilon) == (before.rounds, before.epsilon)
+
+
 def test_after_a_round_without_noise_no_later_noise_counts(loop: Loop) -> None:
     allow(loop, "--federated-epsilon", "none")
     direct = Direct(trainers(loop))
@@ -299,11 +335,12 @@ def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_it
     direct.trainers["north"].answered.clear()
     monkeypatch.setattr(f"site_client.federated.trainer.{at}", fails)
     before = read_past(open_site(loop.site("north")))
+    again = tried_again(loop, direct)
     with pytest.raises(type(error)):
-        direct.trainers["north"].answer(*direct.tasks[0])
+        direct.trainers["north"].answer(*again)
     workspace = open_site(loop.site("north"))
     (refused,) = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_REFUSED]
-    assert refused.details == {"task_sha256": digest_of(direct.tasks[0][0]), "why": type(error).__name__}
+    assert refused.details == {"task_sha256": digest_of(again[0]), "why": type(error).__name__}
     past = read_past(workspace)
     assert past.rounds == before.rounds + 1
     assert past.epsilon > before.epsilon
@@ -313,7 +350,7 @@ def test_what_fails_in_training_counts_as_a_round_and_stands_in_the_ledger_by_it
     # Another draw would answer another question, for as often as the provider asks: the policy allows no more.
     done(hospital("policy", "set", "--federated-rounds", past.rounds, "--workspace", loop.site("north")))
     with pytest.raises(PolicyError):
-        direct.trainers["north"].answer(*direct.tasks[0])
+        direct.trainers["north"].answer(*tried_again(loop, direct, 2))
 
 
 def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
@@ -445,7 +482,8 @@ def answers_without_chance(
         shape, direct = shape_of(trainer), Direct({"north": trainer})
         with seed_training(3):
             order = rounds(shape).order(1, weights_of(build_tagger(shape)) * scale)
-        asked = sites(loop, direct)
+        # Each time another training: of one, no round is asked for that is over.
+        asked = sites(loop, direct, run=f"{read_past(trainer.workspace).rounds:032x}")
         found = [*asked.ask(order), asked.measure(replace(order, number=2), "north", NUMBERS)]
     assert all(answer.weights is not None for answer in found)
     return [answer.weights for answer in found if answer.weights is not None]
@@ -561,6 +599,30 @@ def test_on_shares_takes_as_many_notes_as_a_share_and_labels(loop: Loop) -> None
         make_trainer(workspace, [replace(note, annotations=()) for note in notes])
 
 
+@pytest.mark.parametrize("of", ["--federated-on-notes", "--federated-on-shares"])
+def test_a_note_that_is_in_the_folder_twice_counts_once(
+    of: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise covers one note: one that teaches twice would have twice the bound."""
+    allow(loop, of)
+    notes = list(read_corpus(loop.notes("north")))[:4]
+    copies = [replace(one, identifier=f"{one.identifier}-copy") for one in notes[:3]]
+    write_notes(tmp_path / "notes", notes + copies)
+    made: list[Trainer] = []
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.running.take_part", lambda _, trainer, *rest: made.append(trainer))
+    result = done(
+        hospital("federate", tmp_path / "notes", "--server", "localhost:1", "--workspace", loop.site("north"))
+    )
+    assert len(made[0].notes.notes) == len(made[0].notes.digests or ()) == 4
+    assert "3 notes were left out: their text had come before" in result.stdout
+    done(hospital("policy", "set", "--least-new-notes", 5, "--workspace", loop.site("north")))
+    if of == "--federated-on-shares":
+        workspace = open_site(loop.site("north"))
+        with pytest.raises(PolicyError, match="at least 5 notes"):
+            make_trainer(workspace, notes + copies, DigestKey(workspace).note)
+
+
 def test_a_lost_secret_of_noise_that_rounds_hang_on_is_not_made_anew(loop: Loop) -> None:
     workspace = open_site(loop.site("north"))
     never_shared = replace(workspace, sequence=0)
@@ -599,6 +661,27 @@ def test_a_label_that_a_map_leaves_out_is_hidden_from_the_head(
         assert not note.known.all()
 
 
+def test_an_end_that_is_said_while_the_command_reads_notes_is_not_said_away(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow(loop)
+    root = loop.site("north")
+    heard: list[Wish] = []
+
+    def read_slowly(*given: Any) -> Trainer:
+        trainer = make_trainer(*given)
+        done(hospital("federate", "--say", "end", "--workspace", root))
+        return trainer
+
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.trainer.make_trainer", read_slowly)
+    monkeypatch.setattr(
+        "site_client.federated.running.take_part", lambda *given: heard.append(control_of(open_site(root)).wish())
+    )
+    done(hospital("federate", loop.notes("north"), "--server", "localhost:1", "--workspace", root))
+    assert heard == [Wish.END]
+
+
 def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
     allow(loop)
     direct = Direct(trainers(loop))
@@ -609,7 +692,32 @@ def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
         direct.trainers["north"], clock=lambda: time.time() + (0 if next(calls) < 3 else 1e5), answered={}
     )
     with pytest.raises(StoppedError):
-        hurried.answer(*direct.tasks[0])
+        hurried.answer(*tried_again(loop, direct))
     past = read_past(open_site(loop.site("north")))
     assert past.rounds == before.rounds + 1
     assert past.epsilon > before.epsilon
+
+
+@pytest.mark.parametrize(("held_s", "counted"), [(1e5, 0), (1.0, 1)])
+def test_a_pause_of_the_hospital_that_outlasts_a_round_does_not_count(
+    held_s: float, counted: int, loop: Loop, tmp_path: Path
+) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    before = read_past(open_site(loop.site("north")))
+    control, times = Control(tmp_path / "wish"), [0.0]
+    control.say(Wish.RUN)
+    north = replace(direct.trainers["north"], clock=lambda: time.time() + times[0], answered={})
+    held = [0.0]
+
+    def stopped() -> bool:
+        # As if the hospital had paused here, for all of the time that went by or for a part of it.
+        times[0], held[0] = 1e5, held_s
+        return control.ended()
+
+    with pytest.raises(StoppedError):
+        north.answer(*tried_again(loop, direct), stopped, lambda: held[0])
+    past = read_past(open_site(loop.site("north")))
+    assert past.rounds == before.rounds + counted
+    assert (past.epsilon > before.epsilon) == bool(counted)

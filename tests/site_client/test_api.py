@@ -4,6 +4,7 @@ import doctest
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -128,6 +129,40 @@ def test_no_repr_shows_text(pipeline: Pipeline) -> None:
 def test_a_folder_of_a_release_is_taken_as_it_is(pipeline: Pipeline, built_loop: Loop) -> None:
     (release,) = (built_loop.site("fourth") / "releases").glob("*-pipeline")
     assert Pipeline.load(str(release)).annotate(NOTES[0].text) == pipeline.annotate(NOTES[0].text)
+
+
+@pytest.fixture
+def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of settings, beside a release that finds nothing."""
+    scheme = SimpleNamespace(categories=("HOSPITAL",))
+    blind = SimpleNamespace(annotate=lambda documents: documents, encoder=SimpleNamespace(scheme=scheme))
+    monkeypatch.setattr("site_client.api.load_pipeline", lambda folder: blind)
+    path = tmp_path / "ours.toml"
+    path.write_text('[deny]\nHOSPITAL = ["Quiet Hollow"]\n[categories.HOSPITAL]\nmode = "fixed"\n')
+    return path
+
+
+def test_what_a_hospital_has_settled_holds_for_programs_too(settled: Path) -> None:
+    text = "the quiet\u00ad hollow saw nobody"
+    usual, ours = (Pipeline.load(settled.parent, config=one) for one in (None, settled))
+    assert usual.deidentify(text).text == text
+    done = ours.deidentify(text)
+    assert (done.text, done.mode) == ("the " + "\u2588" * 8 + " saw nobody", "redact")
+    assert [(span.start, span.end, span.category) for span in done.spans] == [(4, 17, "HOSPITAL")]
+    # Who brings a mode of their own has it for all that is found.
+    assert ours.deidentify(text, MODES["redact"]).text == "the [HOSPITAL] saw nobody"
+    # Spans are what the pipeline finds, as `deid --mode tag` shows them.
+    assert ours.annotate(text) == []
+
+
+def test_settings_that_change_meanwhile_count(settled: Path) -> None:
+    current = CurrentPipeline(settled.parent, config=settled)
+    assert current().deidentify("Quiet Hollow").text == "\u2588" * 8
+    settled.write_text("")
+    assert current().deidentify("Quiet Hollow").text == "Quiet Hollow"
+    settled.write_text("[deny")
+    with pytest.raises(ConfigurationError, match="expected TOML"):
+        current()
 
 
 def test_a_workspace_is_held_to_its_policy(loop: Loop) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from shared.document import Annotation, Document
 from shared.errors import AnnotationError, ModelError
-from site_client.api import Pipeline, hiding_modes
+from site_client.api import Pipeline, hiding_mode, hiding_modes
+from site_client.deid.choices.config import DeidConfig
+from site_client.deid.choices.lists import HospitalLists
 from site_client.errors import PolicyError
 from site_client.local_service import MAX_CHARACTERS, MAX_NOTES, LocalService
 from tests.site_client.local_http.asgi import OWN, PORT, Local
@@ -55,6 +57,18 @@ def test_spans_come_as_offsets_and_texts_hidden(client: Local) -> None:
     health = client.get("/v1/health").json()
     assert health == {"status": "ready", "release": 7, "categories": ["PATIENT"], "modes": hiding_modes()}
     assert "tag" not in health["modes"]
+
+
+def test_the_lists_and_modes_of_the_hospital_hold_for_every_text() -> None:
+    settled = DeidConfig(modes={"PATIENT": hiding_mode("fixed")}, lists=HospitalLists({}, {"HOSPITAL": ["Hollow"]}))
+    service = LocalService(lambda: Pipeline(Stumbling(), ("PATIENT",), release=7, config=settled))
+    client = Local(service.guarded(PORT, "right"), {"authorization": "Bearer right"})
+    hidden = "\u2588" * 8 + " left [HOSPITAL]"
+    note = f"{SECRET} left Hollow"
+    done = client.post("/v1/deidentify", json={"text": note}).json()
+    assert (done["text"], done["mode"]) == (hidden, "redact")
+    batch = client.post("/v1/batch", json={"notes": [{"id": "1", "text": note}, {"id": "2", "text": "BOOM"}]}).json()
+    assert [one.get("text") for one in batch["notes"]] == [hidden, None]
 
 
 @pytest.mark.parametrize("bad", ["BOOM", "WEIGHTS", "SPAN", "\0", "\ud800"])

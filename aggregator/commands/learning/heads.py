@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.commands.options import AUGMENTS, DEFENCES, INFLUENCE, augment_options, folder_option, resume_option
+from aggregator.commands.options import (
+    AUGMENTS,
+    DEFENCES,
+    INFLUENCE,
+    TAGGERS,
+    augment_options,
+    existing_folder,
+    folder_option,
+    resume_option,
+)
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar
 
@@ -56,6 +65,23 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             AUGMENTS,
             "Altered copies to learn from: other PHI, other words around it, shorthand, other casing",
             "recase, where shares hold codes, and shorthand where they are English",
+        ),
+        click.option(
+            "--tagger",
+            default=TAGGERS[0],
+            show_default=True,
+            type=click.Choice(TAGGERS),
+            help="Kind of the head; the others read words that shares of codes may have been made of, and take longer; see docs/provider.md.",
+        ),
+        click.option(
+            "--language-model",
+            type=existing_folder,
+            help="For khin2018: folder of `aggregator train-lm`, whose contexts it reads as well.",
+        ),
+        click.option(
+            "--checkpoint",
+            type=existing_folder,
+            help="For transformer: folder with config.json, tokenizer.json and model.safetensors of a pretrained network.",
         ),
         click.option(
             "--last-word/--no-last-word",
@@ -154,7 +180,7 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
     from aggregator.training.augmenting import AugmentOptions
     from aggregator.training.head import HeadOptions
     from aggregator.training.judging.influence import InfluenceMode
-    from shared.training.tagging import TaggingConfig
+    from aggregator.training.kinds import TaggerOptions, recipe_of
 
     options = HeadOptions(
         with_public=given["public"],
@@ -165,8 +191,9 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
         last_word=given["last_word"],
         operating_points=given["operating_points"],
         augment=AugmentOptions(given["augment"], given["alpha"], given["entities"], given["wordnet"]),
+        tagger=TaggerOptions(given["tagger"], given["language_model"], given["checkpoint"]),
     )
-    return TaggingConfig(epochs=given["epochs"], seed=seed), options
+    return recipe_of(given["tagger"], given["epochs"], seed), options
 
 
 def head_lines(trained: HeadTraining) -> list[str]:

@@ -11,6 +11,10 @@ from aggregator.commands.options import existing_path, folder_option, resume_opt
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from command_line.written_file import WrittenFile
+
+# As `shared.embeddings.files.fasttext_format` begins it.
+bin_file = WrittenFile("word vectors of fastText", (793712314).to_bytes(4, "little"))
 
 
 @click.command(
@@ -24,7 +28,7 @@ from command_line.progress import progress_bar
 @click.option(
     "--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only."
 )
-@click.option("--bin", "binary", type=click.Path(path_type=Path, dir_okay=False), help="Also write a fastText .bin.")
+@click.option("--bin", "binary", type=bin_file, help="Also write a fastText .bin.")
 @resume_option
 @folder_option
 @seed_option("the training")

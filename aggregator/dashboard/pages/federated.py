@@ -7,6 +7,7 @@ from typing import Any
 
 from aggregator.dashboard.blocks import Block, Cell, Facts, Mark, Page, Plot, Table, Words, part
 from aggregator.dashboard.pages.reading import Reading
+from aggregator.publishing.head_record import OWN_NOTES
 from shared.federated.screening import Refusal
 from shared.report import light
 
@@ -22,18 +23,30 @@ def federated(reading: Reading) -> Page:
         said = "The head in the workspace was trained from shares, in one place. `aggregator federate` trains together with hospitals."
         return Page("Federated rounds", [Words("", (said,))])
     plan = record.get("plan") or {}
-    sites = sorted({site for one in rounds for site in one["norms"]})
+    sites = sorted({site for one in rounds for site in one["norms"]} - {OWN_NOTES})
+    own = sum(OWN_NOTES in one["norms"] for one in rounds)
     pairs = [("strategy", str(plan.get("strategy", ""))), ("passes in a round", str(plan.get("local_epochs", "")))]
     pairs += [("hospitals", str(len(sites))), ("rounds", str(len(rounds)))]
-    blocks: list[Block] = [Facts("", pairs), _norms(rounds, sites), _table(rounds, sites, reading)]
+    # Their weights never left this machine: they are no hospital that could be called.
+    pairs += [("your own notes", f"took part in {own} of {len(rounds)} rounds")]
+    blocks: list[Block] = [
+        Facts("", pairs),
+        *([_norms(rounds, sites)] if sites else []),
+        _table(rounds, sites, reading),
+    ]
     return Page("Federated rounds", blocks, _answer(rounds, sites))
 
 
 def _answer(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> str:
-    missed = {site for one in rounds for site in (set(sites) - set(one["norms"])) | set(one["refused"])}
-    if not missed:
-        return f"{len(sites)} hospitals took part in all {len(rounds)} rounds, and nobody was refused."
-    return f"{len(sites)} hospitals took part in {len(rounds)} rounds; missing or refused in some: {_first(sorted(missed))}."
+    told = {site for one in rounds for site in one["refused"]} - {OWN_NOTES}
+    # What nobody enrolled has signed has no hospital's name, but that of what brought it, which no hospital can have.
+    nodes = {site for site in told if site.startswith("(")}
+    missed = {site for one in rounds for site in set(sites) - set(one["norms"])} | (told - nodes)
+    brought = f" Nodes that brought no hospital's result: {_first(sorted(nodes))}." if nodes else ""
+    took_part = f"{len(sites)} hospitals took part in"
+    if missed:
+        return f"{took_part} {len(rounds)} rounds; missing or refused in some: {_first(sorted(missed))}.{brought}"
+    return f"{took_part} all {len(rounds)} rounds{'' if nodes else ', and nobody was refused'}.{brought}"
 
 
 def _norms(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> Plot:
@@ -75,7 +88,7 @@ def _table(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], reading: R
         rows.append(
             (
                 str(one["number"]),
-                str(len(one["norms"])),
+                str(len(one["norms"].keys() - {OWN_NOTES})),
                 Cell(_first(refused), mark=Mark.BAD) if refused else "nobody",
                 _first([*silent, *missing]) or "nobody",
                 f"{one['bytes_each'] / 1e6:.1f}",

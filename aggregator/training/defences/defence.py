@@ -17,6 +17,9 @@ import numpy as np
 from aggregator.training.part import PoolPart
 from aggregator.training.pool import Augmented, Change, Decoder, Pool, Taken, read_blocks, read_codes
 from foundation.os_errors import map_os_errors
+from shared.constructions.augmented import AugmentedReading
+from shared.constructions.decoding import Decoding
+from shared.constructions.drawn_words import DrawnWords, drawn_for
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
@@ -156,14 +159,31 @@ class PoolMaterial:
         """The same with one site alone."""
         return replace(self, payloads={site: self.payloads[site]})
 
+    def read_by(self, head: Tagger) -> PoolMaterial:
+        """The same, what is held out of it read for another head."""
+        plain = self._for_vectors()
+        if not head.reads_words or not isinstance(plain.decoder, Decoding):
+            return plain
+        return replace(plain, decoder=drawn_for(head, plain.decoder))
+
+    def _for_vectors(self) -> PoolMaterial:
+        """The same, read for a head that takes vectors."""
+        if not isinstance(self.decoder, DrawnWords):
+            return self
+        decoding, augmented = self.decoder.decoding, self.augmented
+        if isinstance(augmented, AugmentedReading):
+            augmented = replace(augmented, decoding=decoding)
+        return replace(self, decoder=decoding, augmented=augmented)
+
     def hasten(self) -> PoolMaterial:
         """The same for a small head in haste, whose cost does not grow with the pool beyond one look at each sentence."""
-        with self.pool() as pool:
+        plain = self._for_vectors()
+        with plain.pool() as pool:
             passes = _HASTY_STEPS * self.batch / max(pool.sentences, 1)
             shape = BiLSTMCRFConfig(pool.dim, self.tags, hidden=_HASTY_HIDDEN)
         epochs = max(1, min(self.config.epochs, int(passes)))
         config = replace(self.config, epochs=epochs, least_steps=0, learning_rate=_HASTY_RATE)
-        return replace(self, config=config, shape=shape, rate=min(self.rate, passes))
+        return replace(plain, config=config, shape=shape, rate=min(self.rate, passes))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from shared.constructions.drawn_words import DrawnWords
 from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import Batch
-from shared.taggers.registry import build_tagger, default_config
+from shared.taggers.registry import DEFAULT, build_tagger, default_config
 from shared.taggers.tagger import Tagger
 from shared.training.loop import Descent, TrainingLoop, seed_training
 
@@ -31,12 +32,16 @@ class GradientMedian(Defence):
         """See Defence. A step takes as many sentences of all sites together as without it.
 
         Raises:
-            ConfigurationError: several processes train together: which gradient is in the middle can't be told from sums.
+            ConfigurationError: several processes train together: which gradient is in the middle can't be told from sums; or the head reads words.
             TrainingError: no site has a sentence that trains, or the loss is not finite any more.
         """
         if material.part is not None:
             raise ConfigurationError(
                 "--defence median: expected one process, got several; leave out --processes, or choose another defence"
+            )
+        if material.shape is None and isinstance(material.decoder, DrawnWords):
+            raise ConfigurationError(
+                f"--defence median: expected --tagger {DEFAULT}, got one that reads words; choose another defence"
             )
         with material.pool() as whole:
             sentences, tokens, dim = whole.sentences, whole.tokens, whole.dim

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.publishing.changes import CARD
-from aggregator.publishing.head_record import HEAD_FILES
+from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES
 from aggregator.publishing.model_card import held_nothing_back
 from aggregator.publishing.releases import last_pipeline
 from aggregator.training.defences.defence import PoolMaterial
@@ -64,8 +64,15 @@ def compare_with_last(workspace: Workspace, head: Tagger, material: PoolMaterial
         return Comparison(release.manifest.sequence, release.digest, (), unfair=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file in HEAD_FILES:
+        further = (file for file in FURTHER_HEAD_FILES if file in release.manifest.files)
+        for file in (*HEAD_FILES, *further):
             write_bytes(folder / file, repository.read(f"{release.name}/{file}"), private=False)
         before = load_head(folder)
-    changes = compare_recall(head, before, material.held_out_pool(material.files), workspace.scheme)
+    changes = compare_recall(
+        head,
+        before,
+        material.held_out_pool(material.files),
+        workspace.scheme,
+        read_by_other=material.read_by(before).held_out_pool(material.files),
+    )
     return Comparison(release.manifest.sequence, release.digest, changes)

@@ -17,6 +17,7 @@ from aggregator.training.defences.defence import Defence, PoolMaterial
 from aggregator.training.pool import as_codes, read_blocks
 from shared.constructions.construction import Construction
 from shared.constructions.decoding import Decoding
+from shared.constructions.drawn_words import DrawnWords
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import (
@@ -56,7 +57,7 @@ def shortened(material: PoolMaterial) -> PoolMaterial:
 
 def can_be_measured(material: PoolMaterial) -> bool:
     """Whether there are hospitals enough, and shares that can be read as words."""
-    return isinstance(material.decoder, Decoding) and len(material.payloads) >= LEAST_HOSPITALS
+    return isinstance(material.decoder, Decoding | DrawnWords) and len(material.payloads) >= LEAST_HOSPITALS
 
 
 def measure_points(
@@ -78,7 +79,7 @@ def measure_points(
     Returns:
         None where nothing can be promised; see `choose_points`.
     """
-    assert isinstance(material.decoder, Decoding)
+    assert isinstance(material.decoder, Decoding | DrawnWords)
     kept = in_no_order(settings)
     curves = []
     for number, (site, paths) in enumerate(sorted(material.payloads.items())):
@@ -93,12 +94,12 @@ def in_no_order(settings: LastWordSettings | None) -> LastWordSettings | None:
     return None if settings is None else replace(settings, steps=tuple(one for one in settings.steps if one in STEPS))
 
 
-def curve_of_shares(pipeline: Pipeline, decoder: Decoding, paths: Sequence[Path]) -> HospitalCurve:
+def curve_of_shares(pipeline: Pipeline, decoder: Decoding | DrawnWords, paths: Sequence[Path]) -> HospitalCurve:
     """What a pipeline hides of a hospital's shares, read as words."""
     return _curve(pipeline, _texts(decoder, paths))
 
 
-def _texts(decoder: Decoding, paths: Sequence[Path]) -> Iterator[TokenisedSentences]:
+def _texts(decoder: Decoding | DrawnWords, paths: Sequence[Path]) -> Iterator[TokenisedSentences]:
     """Sentences of a hospital as words, some at a time."""
     generator, tokens = np.random.default_rng(0), 0
     for path in paths:

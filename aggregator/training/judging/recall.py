@@ -8,6 +8,7 @@ that nothing was trained on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -56,7 +57,12 @@ class RecallChange:
 
 
 def compare_recall(
-    head: Tagger, other: Tagger, held_out: Pool | None, scheme: LabelScheme, comparisons: int = 1
+    head: Tagger,
+    other: Tagger,
+    held_out: Pool | None,
+    scheme: LabelScheme,
+    comparisons: int = 1,
+    read_by_other: Pool | None = None,
 ) -> tuple[RecallChange, ...]:
     """What a head finds against another, on held-out sentences.
 
@@ -69,6 +75,7 @@ def compare_recall(
         held_out: the sentences; closed here. None for none.
         scheme: names the categories.
         comparisons: how many such calls are made.
+        read_by_other: the same sentences as the other head reads them; closed here. None where both read alike.
 
     Returns:
         all PHI, then each category that has enough tokens, then false alarms; nothing where there is too little PHI.
@@ -76,9 +83,10 @@ def compare_recall(
     names = (ALL, *scheme.categories, FALSE_ALARMS)
     sums = _Sums(len(names))
     if held_out is not None:
-        with held_out as pool:
-            for batch in pool.batches(256):
-                sums.add(batch, head.decode(batch), other.decode(batch))
+        with held_out as pool, read_by_other or nullcontext(pool) as other_pool:
+            # Sentences are drawn alike in both, and come in the same order.
+            for batch, as_other in zip(pool.batches(256), other_pool.batches(256), strict=True):
+                sums.add(batch, head.decode(batch), other.decode(as_other))
     asked = np.flatnonzero((sums.tokens >= LEAST_TOKENS) & (sums.tokens[0] >= LEAST_TOKENS))
     z = float(-ndtri(0.025 / max(len(asked) * comparisons, 1)))
     return tuple(sums.change(names[index], index, z) for index in asked.tolist())

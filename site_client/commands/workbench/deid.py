@@ -32,7 +32,7 @@ _NOTHING_FOUND = (
     cls=Computation,
     epilog=examples(
         "site-client deid notes/ --out safe/ --mode redact",
-        "site-client deid notes/ --out safe/ --min-recall 0.98",
+        "site-client deid notes/ --out safe/ --min-recall 0.95",
         "site-client deid notes/ --out safe/ --mode surrogate --config ours.toml",
         "site-client deid notes/ --out safe-2/ --part 2/8",
         "site-client deid notes/ --out safe/ --mode surrogate --patients patients.csv --link-key --vault who-was-what.vault",

@@ -20,7 +20,7 @@ from site_client.commands.options import existing_file, existing_path, folder_op
     epilog=examples(
         "site-client evaluate labelled-notes/",
         "site-client evaluate labelled-notes/ --page acceptance.html",
-        "site-client evaluate labelled.jsonl --patients whose.csv --min-recall 0.98 --json",
+        "site-client evaluate labelled.jsonl --patients whose.csv --min-recall 0.95 --json",
         "site-client evaluate labelled-notes/ --check",
     ),
 )
@@ -73,7 +73,9 @@ def evaluate(
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, to_hide=True, labelled=True)
+    read = Notes(
+        notes, NotesOptions.of(reading).apart_from(notes=notes, page=page), scheme, to_hide=True, labelled=True
+    )
     every = list(read.to_evaluate())
     # Pairs with themselves: none, or one that comes twice, is told before anything is read.
     gold = [note for note, _ in match_corpora(every, every)]

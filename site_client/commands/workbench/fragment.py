@@ -94,7 +94,7 @@ def fragment(
         LeftOut() if leave_out is None else read_left_out(leave_out),
         stanza_model,
     )
-    read = Notes(notes, NotesOptions.of(reading).apart_from(out=out))
+    read = Notes(notes, NotesOptions.of(reading).apart_from(notes=notes, out=out))
     with progress_bar(quiet=as_json) as bar:
         made = make_fragments(opened, read, out, choice, bar)
     lines = [*read.lines(), *_lines(made, out, by_patient=patients is not None)]

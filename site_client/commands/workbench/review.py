@@ -72,7 +72,7 @@ def review(
             workspace.open_workspace(root),
             notes,
             project,
-            NotesOptions.of(reading).apart_from(export=out),
+            NotesOptions.of(reading).apart_from(notes=notes, export=out),
             as_json=as_json,
         )
         if notes

@@ -9,7 +9,7 @@ import click
 
 from command_line.commands import Computation, examples, json_option
 from shared.errors import ConfigurationError
-from site_client.commands.options import folder_option, min_recall_option
+from site_client.commands.options import existing_file, folder_option, min_recall_option
 
 _PORT = 8791
 
@@ -39,6 +39,11 @@ _PORT = 8791
     type=click.Path(path_type=Path, dir_okay=False),
     help="The secret that callers send, made here where it is missing (default: keys/local-service.token of the workspace).",
 )
+@click.option(
+    "--config",
+    type=existing_file,
+    help="The TOML file of settings that `deid` takes: modes by category, words that are always or never hidden, surrogates.",
+)
 @min_recall_option
 @folder_option
 @json_option
@@ -46,6 +51,7 @@ def serve_local(
     port: int | None,
     socket_path: Path | None,
     token_file: Path | None,
+    config: Path | None,
     min_recall: float | None,
     root: Path,
     as_json: bool,
@@ -63,7 +69,7 @@ def serve_local(
         )
     opened = workspace.open_workspace(root)
     path = token_file or opened.keys_folder / "local-service.token"
-    pipeline = CurrentPipeline(root, min_recall=min_recall)
+    pipeline = CurrentPipeline(root, min_recall=min_recall, config=config)
     head_lines = pipeline().head_lines
     token = read_token(path)
     with listening(_PORT if port is None else port) if socket_path is None else listening_at(socket_path) as listener:

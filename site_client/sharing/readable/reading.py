@@ -135,7 +135,7 @@ def count_lines(reading: Reading) -> list[str]:
     told = "" if counts.with_original == counts.sentences else "; of a group the part that are such words is counted"
     return [
         f"{counts.words_exact} of {counts.words} words that are no PHI are read exactly ({_percent(counts.words_exact, counts.words)}), "
-        "of the others only a group of words",
+        "of the others a group of words, in which a language model guesses some",
         f"{counts.content_exact} of {counts.content} content words are read exactly ({_percent(counts.content_exact, counts.content)}): "
         f"{CONTENT}{told}",
         f"{counts.phi} words are labelled PHI: the label is read, {place}",

@@ -108,6 +108,29 @@ def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:
     assert "hospital-08 and 3 more" in shown(page)
 
 
+def test_neither_your_own_notes_nor_a_node_that_no_hospital_speaks_through_is_a_hospital(desk: Desk) -> None:
+    norms = {"north": 1.0, "south": 1.0, "(public notes)": 9.0}
+    rounds: list[dict[str, Any]] = [
+        {"number": number, "norms": norms, "refused": {}, "bytes_each": 1} for number in (1, 2)
+    ]
+    head_with(desk, federated={"plan": {}, "rounds": rounds})
+    browser = desk.signed_in("viewer")
+    page = browser.get("/federated")
+    assert "2 hospitals took part in all 2 rounds, and nobody was refused." in shown(page)
+    assert "hospitals 2" in shown(page)
+    assert "your own notes took part in 2 of 2 rounds" in shown(page)
+    assert "(public notes)" not in page.text
+    rounds[1]["refused"] = {"(node 77)": "PolicyError"}
+    head_with(desk, federated={"plan": {}, "rounds": rounds})
+    said = shown(browser.get("/federated"))
+    assert "2 hospitals took part in all 2 rounds. Nodes that brought no hospital's result: (node 77)." in said
+    rounds[1]["norms"] = {"north": 1.0}
+    head_with(desk, federated={"plan": {}, "rounds": rounds})
+    said = shown(browser.get("/federated"))
+    assert "missing or refused in some: south. Nodes that" in said
+    assert "your own notes took part in 1 of 2 rounds" in said
+
+
 def test_further_hospitals_of_a_name_are_of_that_name(desk: Desk) -> None:
     with desk.workspace.registry().transaction() as session:
         session.add_all(site(f"st-{number:02}") for number in range(30))

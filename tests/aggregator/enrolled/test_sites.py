@@ -378,6 +378,9 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     assert read_acceptance(answer.read_bytes(), workspace.key().public_key).new_key == new.public_key
     with pytest.raises(SignatureError):
         read_acceptance(answer.read_bytes(), old.public_key)
+    # The same once more, into the file of the first answer.
+    again = ("site", "rotate", tmp_path / "st-anne.rotation.json", "--out", answer)
+    assert values(provider(*again, "--json", *at)) == {"acceptance": str(answer)}
     refused(provider("site", "revoke", "st-anne", "--key", "0000", "--reason", "x", *at), 21, "st-anne")
     key = new.public_key.key_id
     revoked = values(provider("site", "revoke", "st-anne", "--key", key, "--reason", "laptop lost", "--json", *at))

@@ -45,5 +45,6 @@ def test_every_round_stands_there_and_each_site_is_drawn(tmp_path: Path) -> None
     assert "&lt;b&gt;: too long a step" in page
     assert "<b>" not in page
     assert "<script" not in page
+    assert "over the root of the steps that it took, more than 4 times as far as the median" in page
     write_page({"plan": {"strategy": "median", "local_epochs": 1}, "rounds": rounds}, tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page

@@ -59,3 +59,23 @@ def test_attack_an_answer_that_writes_to_the_terminal(result: bytes) -> None:
     assert answer.problem.isprintable()
     assert len(answer.problem) <= 100
     assert "[" not in answer.problem
+
+
+def test_attack_after_a_restart_what_was_followed_without_a_hospital_goes_to_no_other() -> None:
+    sent: list[str] = []
+
+    class Heard:
+        def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
+            sent.append(only)
+            result = RoundResult("north", digest_of(task), 1200, digest_of(weights), 0.0)
+            yield Reply("node 7", result.to_bytes(KEY), weights)
+
+    sites = SignedSites(Heard(), KEY, lambda: {"north": [KEY.public_key]}, "ab" * 16, "cd" * 32, 60.0)
+    answer = sites.measure(ORDER, "north", 9)
+    assert answer.weights is None
+    assert answer.problem == "not measured: its way is not known since the restart"
+    # Weights without each of them, beside those with all, are what each of them has sent.
+    assert sent == []
+    assert [one.weights is not None for one in sites.ask(ORDER)] == [True]
+    assert sites.measure(ORDER, "north", 9).weights is not None
+    assert sent == ["", "node 7"]

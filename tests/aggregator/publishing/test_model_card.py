@@ -20,3 +20,38 @@ def test_where_no_phi_was_held_out_no_recall_is_stated(tmp_path: Path) -> None:
     card = model_card(fields, tmp_path, tmp_path, None, "CC0")
     assert "| hospital 1 | 40 | no PHI held out | | | |" in card
     assert "| hospital 2 | 50 | 0.500 | 0.250 | 0.333 |  |" in card
+
+
+def test_a_head_that_was_trained_with_hospitals_is_not_told_as_the_provider_s_alone(tmp_path: Path) -> None:
+    norms = {"st-anne": 1.0, "harbour": 1.0, "(public notes)": 1.0}
+    rounds = [
+        {"number": 1, "norms": norms | {"east": 1.0}, "sentences": {"east": 90}},
+        {"number": 2, "norms": norms, "sentences": {"st-anne": 1200, "harbour": 800, "(public notes)": 412}},
+    ]
+    together = {"simulated": False, "plan": {"strategy": "median"}, "rounds": rounds}
+    scores = [{"site": "(public notes)", "tokens": 40, "phi_tokens": 9, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}]
+    record = {
+        "sentences": 412,
+        "tokens": 5100,
+        "shares": [],
+        "public": True,
+        "federated": together,
+        "sites": scores,
+    }
+    fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+
+    def card() -> str:
+        (tmp_path / "training.json").write_text(json.dumps(record))
+        return model_card(fields, tmp_path, tmp_path, None, "CC0")
+
+    said = "trained together by 3 hospitals in 2 rounds (median), and the provider's own notes"
+    assert f"- head: {said}; 2,000 sentences of hospitals in the last round, by their own word;" in card()
+    assert "412 sentences, 5,100 tokens of the provider's own" in card()
+    assert "of 0 hospitals" not in card()
+    # What was measured is the provider's own, too.
+    assert "On the tenth of the provider's own notes" in card()
+    assert "Scores are of hospitals that shared" not in card()
+    assert not [name for name in ("st-anne", "harbour", "east") if name in card()]
+    # One that was tried out here has learned from shares.
+    together["simulated"] = True
+    assert "0 shares of 0 hospitals" in card()

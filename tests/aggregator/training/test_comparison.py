@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -14,13 +13,13 @@ from aggregator.training.judging import comparison
 from aggregator.training.judging.comparison import compare_with_last
 from aggregator.training.judging.recall import RecallChange
 from aggregator.workspace import Workspace, create
-from shared.taggers.tagger import Tagger
+from shared.taggers.registry import build_tagger, default_config
 from tests.aggregator.publishing.trained import lay_down, record_training
-from tests.aggregator.training.pools import LIAR, material, write_pool
+from tests.aggregator.training.pools import DIM, LIAR, SCHEME, material, write_pool
 
 SCORED = {"site": "north", "tokens": 50, "phi_tokens": 9, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}
 CHANGE = RecallChange("all PHI", 400, 0.9, 0.9, -0.01, 0.01)
-HEAD = cast(Tagger, object())
+HEAD = build_tagger(default_config(DIM, len(SCHEME.tags)))
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def test_one_that_held_a_tenth_back_is_compared(
     record_training(workspace, sites=[SCORED])
     releases.publish_pipeline(workspace, Publishing(audited=False))
     monkeypatch.setattr(comparison, "load_head", lambda folder: HEAD)
-    monkeypatch.setattr(comparison, "compare_recall", lambda *given: (CHANGE,))
+    monkeypatch.setattr(comparison, "compare_recall", lambda *given, **read: (CHANGE,))
     found = compare_with_last(workspace, HEAD, material({LIAR: write_pool(tmp_path)[LIAR]}))
     assert found is not None
     assert (found.changes, found.unfair) == ((CHANGE,), False)

@@ -63,6 +63,7 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         "public",
         "redrawn",
         "augment",
+        "tagger",
         "representer",
         "sites",
         "defence",

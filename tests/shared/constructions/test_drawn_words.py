@@ -73,7 +73,7 @@ def test_what_the_hospitals_own_phi_was_changes_nothing_that_is_read() -> None:
 def test_copies_for_training_are_made_of_the_drawn_words() -> None:
     made, heard = surrogates(), Listener()
     share = made.rehearse_codes(CHUNK, PrivateNoise())
-    reading = AugmentedReading(DrawnWords(made.decoding(), heard.read), Augmentation((Recasing(),)))  # type: ignore[arg-type]
+    reading = AugmentedReading(DrawnWords(made.decoding(), heard.read), Augmentation((Recasing(),)))
     for seed in range(20):
         reading.read_augmented(share, np.random.default_rng(seed))
     seen = {word.lower() for words in heard.shown for word in words}

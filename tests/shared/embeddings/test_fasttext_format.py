@@ -11,6 +11,7 @@ from gensim.models.fasttext import FastTextKeyedVectors, ft_ngram_hashes, load_f
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aggregator.commands.learning.public_text import bin_file
 from shared.embeddings.files.fasttext_format import read_bin, save_bin
 from shared.embeddings.files.read import read_vectors
 from shared.embeddings.subwords import MAX_CHARACTERS, ngram_hashes
@@ -73,6 +74,8 @@ def test_what_we_write_reads_back_here_and_in_gensim(subwords: bool, tmp_path: P
 def test_the_end_of_sentence_has_no_ngrams_as_in_fasttext(tmp_path: Path) -> None:
     vectors = with_subwords(["</s>", "Alder"])
     save_bin(vectors, tmp_path / "m.bin")
+    # What `train-embeddings --bin` may write over.
+    assert bin_file.convert(str(tmp_path / "m.bin"), None, None) == tmp_path / "m.bin"
     assert vectors.subwords is not None
     sums, counts = vectors.subwords.sums(["</s>", "Alder"])
     assert counts.tolist() == [0, 6 + 5 + 4]

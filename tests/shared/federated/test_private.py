@@ -83,6 +83,17 @@ def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     np.testing.assert_allclose(moved[sure], weight.detach().numpy()[sure], atol=1e-3)
 
 
+def test_the_proximal_term_holds_a_site_with_noise_near_where_the_round_began() -> None:
+    notes, start = [note(seed) for seed in range(4)], weights_of(build_tagger(SHAPE))
+
+    def distance(proximal: float) -> float:
+        recipe, noise = LocalRecipe(learning_rate=0.02, proximal=proximal), NoteNoise(1.0, rate=1.0, steps=20)
+        return float(np.linalg.norm(learn_privately(SHAPE, start, notes, recipe, noise, NoNoise()) - start))
+
+    free, held, fast = (distance(proximal) for proximal in (0.0, 0.5, 10.0))
+    assert fast < held < 0.9 * free
+
+
 def summed(
     notes: list[RaggedSentences], monkeypatch: pytest.MonkeyPatch
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

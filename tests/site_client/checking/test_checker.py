@@ -28,7 +28,7 @@ from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
 from site_client.checking.listing import list_suspicions
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, values
+from tests.loop import Loop, done, hospital, refused, values
 from tests.site_client import sites
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import note, tiny_notes, write_notes
@@ -165,6 +165,15 @@ def test_the_command_lists_the_surest_first_and_prints_no_word_into_a_pipe(built
     assert "03/04/2019" in texts
     assert any("Oxenthorpe" in text for text in texts)
     assert stat.S_IMODE(out.stat().st_mode) == stat.S_IMODE(corrected.stat().st_mode) == 0o600
+    # Where nothing is listed, too: the list is replaced by the next, and what a person corrects by nothing.
+    clean = write_notes(tmp_path / "clean", [note("clean", "Seen by ", ("Anna Berg", "DOCTOR"), ".\n")])
+    done(check(built_loop, clean, "--least", 1, "--out", tmp_path / "empty.json"))
+    for earlier in (out, tmp_path / "empty.json"):
+        done(check(built_loop, notes, "--out", earlier))
+        assert json.loads(earlier.read_text())["suspicions"] == listed
+    before = corrected.read_bytes()
+    refused(check(built_loop, notes, "--corrected", corrected), 2, "new file")
+    assert corrected.read_bytes() == before
     [again] = [one for one in read_corpus(corrected) if one.identifier == "forgotten"]
     labelled = {again.covered_text(span) for span in again.annotations}
     assert {"03/04/2019", "Brunhilda Quillfeather"} <= labelled

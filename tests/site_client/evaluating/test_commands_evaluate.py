@@ -154,6 +154,16 @@ def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tm
     assert "holds" not in [one["verdict"] for one in alone["promises"]]
     fresh = list(tiny_notes(15, 8, "fresh"))
     both = write_notes(tmp_path / "both", [*left[:5], *fresh])
+    # Whose the notes were that left is told by these notes alone.
+    whose = tmp_path / "whose.csv"
+    whose.write_text("note,patient\n" + "".join(f"{one.identifier},{one.identifier}\n" for one in [*left, *fresh]))
+    others = write_notes(tmp_path / "others", fresh)
+    for notes, more, untold in ((both, whose, False), (others, whose, True), (others, None, False)):
+        given = () if more is None else ("--patients", more)
+        found = evaluated(loop, notes, *given, site="north")["acceptance"]
+        assert found["patients_of_notes_that_left_untold"] is untold
+        said = done(hospital("evaluate", notes, *given, "--workspace", loop.site("north"))).stdout
+        assert ("give the notes that left too" in said) is untold
     found = evaluated(loop, both, site="north")
     assert found["acceptance"]["notes"] == 15
     assert found["acceptance"]["notes_that_left_before"] == 5

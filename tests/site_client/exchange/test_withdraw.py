@@ -97,6 +97,11 @@ def test_a_reason_is_one_line(workspace: Workspace, path: Path) -> None:
     assert ledger.verify(workspace) == before
 
 
+def test_a_reason_is_taken_however_the_keyboard_composes_its_letters(workspace: Workspace, path: Path) -> None:
+    data = withdraw.request_withdrawal(workspace, withdraw.find_share(workspace, "1"), "Wu\u0308nsche", DAY)
+    assert read_withdrawal(data, workspace.key().public_key).reason == "W\u00fcnsche"
+
+
 def test_the_providers_word_goes_into_the_ledger(workspace: Workspace, path: Path) -> None:
     found = withdraw.find_share(workspace, "1")
     withdraw.confirm_withdrawal(workspace, found, receipt(found.manifest_sha256))

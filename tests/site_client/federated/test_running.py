@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
+import ssl
+import sys
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +17,8 @@ from shared.errors import ConfigurationError, TrainingError
 from site_client import ledger
 from site_client.federated import running
 from site_client.federated.control import Wish
-from site_client.federated.running import Connection, control_of
-from site_client.workspace import open_workspace
+from site_client.federated.running import Connection, begun, control_of, say, take_part
+from site_client.workspace import Workspace, open_workspace
 from tests.loop import done, hospital, refused
 from tests.site_client.exchange.paired import site
 
@@ -69,7 +74,7 @@ def test_a_word_that_somebody_damaged_ends_a_training(tmp_path: Path) -> None:
 
 def test_the_key_of_the_node_is_the_same_the_second_time(tmp_path: Path) -> None:
     root = site(tmp_path / "site").root
-    for name in ("first.pub", "second.pub"):
+    for name in ("first.pub", "second.pub", "second.pub"):
         done(hospital("federate", "--node-key", tmp_path / name, "--workspace", root))
     assert (tmp_path / "first.pub").read_bytes() == (tmp_path / "second.pub").read_bytes()
 
@@ -78,3 +83,104 @@ def test_what_lacks_notes_or_a_server_is_told_what_to_give(tmp_path: Path) -> No
     root = site(tmp_path / "site").root
     for words in ((), (tmp_path,), ("--server", "host:1")):
         refused(hospital("federate", *words, "--workspace", root), 2, "--server HOST:PORT")
+
+
+@pytest.fixture
+def nodes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The nodes that were started, none of them Flower's."""
+    started: list[str] = []
+
+    class Node:
+        code = None
+
+        def __init__(self, *given: object) -> None:
+            started.append("node")
+
+        def end(self) -> None: ...
+
+    flower = SimpleNamespace(
+        app_digest=lambda: "ab" * 32,
+        allows_app=lambda digest: lambda answer: True,
+        NodeFiles=lambda folder, key, certificate, place: SimpleNamespace(socket=place),
+        RunWatch=lambda *given: lambda run, node: lambda: False,
+        FlowerNode=Node,
+    )
+    monkeypatch.setitem(sys.modules, "site_client.federated.flower.node", flower)
+    monkeypatch.setattr(running, "_LOOK_S", 0.02)
+    return started
+
+
+CONNECTION = Connection("127.0.0.1", 9, None, 1 << 20)
+
+
+def takes_part(workspace: Workspace) -> list[str]:
+    trainer: Any = SimpleNamespace(notes=SimpleNamespace(notes=[1], as_shared=False))
+    told: list[str] = []
+    take_part(workspace, trainer, CONNECTION, told.append)
+    return told
+
+
+def test_an_end_that_is_said_while_notes_are_read_starts_no_node(nodes: list[str], tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    say(workspace, Wish.END)
+    with begun(workspace):
+        # What was said to the training before is not said to this one.
+        assert control_of(workspace).wish() is Wish.RUN
+        say(workspace, Wish.END)
+        told = takes_part(workspace)
+    assert told == ["told to end before it began"]
+    assert nodes == []
+
+
+def test_a_pause_that_is_said_while_notes_are_read_holds_until_another_word(nodes: list[str], tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    with begun(workspace):
+        say(workspace, Wish.PAUSE)
+        later = threading.Timer(1.0, say, (workspace, Wish.END))
+        seen: list[Wish] = []
+        looked = threading.Timer(0.5, lambda: seen.append(control_of(workspace).wish()))
+        for one in (later, looked):
+            one.start()
+        takes_part(workspace)
+    assert seen == [Wish.PAUSE]
+
+
+def test_ctrl_c_in_a_pause_ends_the_trainer_that_the_pause_holds(
+    nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = site(tmp_path / "site")
+
+    def interrupted(*given: object) -> None:
+        say(workspace, Wish.PAUSE)
+        time.sleep(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "_keep_node", interrupted)
+    with begun(workspace):
+        with pytest.raises(KeyboardInterrupt):
+            takes_part(workspace)
+        # It was told of the end, and not only waited for.
+        assert "trainer" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_what_fits_no_more_through_the_gate_ends_the_training(
+    nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = site(tmp_path / "site")
+    flower: Any = sys.modules["site_client.federated.flower.node"]
+
+    class Pushes(flower.FlowerNode):  # type: ignore[misc]
+        def __init__(self, files: object, port: int) -> None:
+            super().__init__()
+            trusted = ssl.create_default_context(cafile=workspace.root / "federated" / "gate.pem")
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusted, timeout=10)
+            connection.request("POST", "/v1/fleet/push-object", bytes(CONNECTION.most_bytes + 1))
+            assert connection.getresponse().status == 403
+            connection.close()
+
+    flower.FlowerNode = Pushes
+    with begun(workspace):
+        told = takes_part(workspace)
+        assert control_of(workspace).wish() is Wish.END
+    assert nodes == ["node"]
+    assert told[-1].startswith("no more bytes may leave (--most-mb): the training ends")

@@ -27,8 +27,12 @@ class Fake:
 
     began: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
+    paused_s: Callable[[], float] = lambda: 0.0
 
-    def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool]) -> tuple[bytes, bytes]:
+    def answer(
+        self, task: bytes, weights: bytes, stopped: Callable[[], bool], paused_s: Callable[[], float]
+    ) -> tuple[bytes, bytes]:
+        self.paused_s = paused_s
         self.began.set()
         if task == b"refused":
             raise PolicyError("expected a policy that allows it, got the name Jane Doe")
@@ -141,6 +145,7 @@ def test_a_pause_holds_a_task_and_an_end_ends_it(served: Served) -> None:
         assert served.trainer.began.wait(10)
         served.control.say(Wish.PAUSE)
         assert not served.trainer.ended.wait(0.5)
+        assert served.trainer.paused_s() > 0
         served.control.say(Wish.END)
         assert receive_pieces(sock, (3,)) == [b"", b"", b"TrainingError"]
 

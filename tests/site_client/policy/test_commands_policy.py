@@ -10,7 +10,7 @@ import pytest
 from site_client.ledger import Event, entries
 from site_client.policy.site_policy import DEFAULT
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, refused, values
+from tests.loop import Loop, done, hospital, refused, snapshot, values
 
 
 @pytest.fixture
@@ -70,6 +70,48 @@ def test_own_words_lie_in_the_workspace(at: tuple[object, ...], tmp_path: Path) 
     assert (tmp_path / "site" / "public-words.txt").read_text() == "haemodialysis\n"
     done(hospital("policy", "set", "--no-public-words", *at))
     assert values(hospital("policy", "show", "--json", *at))["policy"]["own_words"] is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\0\0\xff", "h\u00e4mo".encode("latin-1"), b"", b" \n\n"], ids=range(4)
+)
+def test_what_is_no_list_of_words_is_not_kept(data: bytes, at: tuple[object, ...], tmp_path: Path) -> None:
+    (tmp_path / "ours.txt").write_bytes(b"haemodialysis\n")
+    done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
+    before = snapshot(tmp_path / "site")
+    (tmp_path / "other").write_bytes(data)
+    refused(hospital("policy", "set", "--public-words", tmp_path / "other", *at), 2, "--public-words", "UTF-8")
+    assert snapshot(tmp_path / "site") == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--max-age-days", 9_999_999_999),
+        ("--common-words", "nan"),
+        ("--common-words", "inf"),
+        ("--common-words", "2.9"),
+        ("--common-words", "-1"),
+        ("--least-cluster", "1" + "0" * 400),
+        ("--max-mu", "nan"),
+        ("--max-mu", "1e300"),
+        ("--public-words", "ours.txt", "--no-public-words"),
+        ("--enable", "surrogates", "--disable", "surrogates"),
+        ("--enable", "dann", "--enable", "three-part", "--disable", "dann"),
+    ],
+    ids=lambda options: " ".join(map(str, options))[:60],
+)
+def test_what_no_command_could_go_on_with_is_not_set(
+    options: tuple[object, ...], at: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ours.txt").write_bytes(b"haemodialysis\n")
+    before = snapshot(tmp_path / "site")
+    refused(hospital("policy", "set", *options, *at), 2)
+    assert snapshot(tmp_path / "site") == before
+    done(hospital("policy", "set", "--common-words", 40, "--max-age-days", 36_500, *at))
+    done(hospital("policy", "set", "--common-words", "none", *at))
+    done(hospital("policy", "show", *at))
 
 
 def test_deid_runs_only_what_the_policy_takes(loop: Loop) -> None:

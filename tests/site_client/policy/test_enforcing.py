@@ -60,7 +60,7 @@ def test_every_encoding_is_accepted_by_itself(site: Workspace) -> None:
         require_kept(site, SHOWN, Step.ENCODE)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "A\nB", "A" * 201])
+@pytest.mark.parametrize("name", ["", "  ", "A\nB", "A" * 201, "\u200b", "\u2060.", "W\udcfcst"])
 def test_nobody_accepts_without_a_name(name: str, site: Workspace) -> None:
     with pytest.raises(ApprovalError):
         require_kept(site, SHOWN, Step.PULL, Acceptance(name))

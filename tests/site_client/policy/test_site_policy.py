@@ -37,7 +37,7 @@ POLICIES = st.builds(
     most_bank_spans=st.integers(0, 1000),
     least_new_notes=st.integers(0, 1000),
     audit=st.sampled_from(DemandedAudit),
-    max_age_days=st.integers(1, 10**5),
+    max_age_days=st.integers(1, 36_500),
     max_bytes=st.integers(1, 1 << 50),
     approval=st.booleans(),
     demonstration=st.booleans(),
@@ -82,11 +82,24 @@ def test_a_failed_audit_is_accepted_of_what_is_enabled_and_nothing_proves(name: 
         {"max_mu": float("inf")},
         {"max_advantage": 1.0},
         {"max_age_days": 0},
+        {"max_age_days": 36_501},
+        {"max_mu": 1e300},
+        {"federated_epsilon": 1e300},
+        {"most_common_words": float("nan")},
+        {"most_common_words": float("inf")},
+        {"most_common_words": 10**400},
+        {"least_cluster": 2**53},
+        {"least_cluster": 10**400},
+        {"exact_window": 2**53},
+        {"least_new_notes": 2**53},
+        {"max_bytes": 2**53},
+        {"federated_rounds": 2**53},
+        {"most_bank_spans": 2**53},
         {"most_bank_spans": -1},
     ],
 )
 def test_a_value_out_of_range_is_no_policy(value: Any) -> None:
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match="policy: expected "):
         SitePolicy(**value)
 
 
@@ -103,6 +116,11 @@ def test_a_policy_of_an_earlier_version_has_the_default_of_what_it_does_not_stat
     for left_out in ("most_bank_spans", "approval"):
         stated = {name: value for name, value in DEFAULT.to_json().items() if name != left_out}
         assert SitePolicy.from_json(stated) == DEFAULT
+
+
+def test_a_larger_age_than_is_taken_now_counts_as_the_largest() -> None:
+    """An earlier version recorded any; the ledger keeps it, and the hospital must be able to go on."""
+    assert SitePolicy.from_json({**DEFAULT.to_json(), "max_age_days": 9_999_999_999}).max_age_days == 36_500
 
 
 def test_a_workspace_without_a_policy_has_the_default(site: Workspace) -> None:

@@ -201,6 +201,18 @@ def test_a_lost_secret_is_made_anew_only_when_asked_and_the_ledger_tells(tmp_pat
     assert [entry.event for entry in entries(open_workspace(site.root))][-1] == "noise secret made anew"
 
 
+def test_a_share_is_replaced_by_the_next_and_notes_in_its_place_are_not(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    share = site.root / "a.parquet"
+    command = ("encode", write_notes(tmp_path / "notes", NOTES), "--workspace", site.root, "--out", share)
+    done(hospital(*command))
+    done(hospital(*command))
+    share.write_text("Jane Doe was seen")
+    before = snapshot(site.root, tmp_path / "notes")
+    refused(hospital(*command), 2, "a share of this workspace to replace", "choose another name")
+    assert snapshot(site.root, tmp_path / "notes") == before
+
+
 def test_notes_of_lost_digests_leave_again_only_when_asked_and_the_ledger_tells(tmp_path: Path) -> None:
     site = sites.site(tmp_path, sites.noisy(0.1))
     notes = write_notes(tmp_path / "notes", NOTES)

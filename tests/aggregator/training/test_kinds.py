@@ -1,0 +1,93 @@
+"""Kinds of taggers in the whole loop: trained on shares, measured, released, pulled and used, one after another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aggregator.training.head import HeadOptions
+from aggregator.training.kinds import TaggerOptions, recipe_of
+from shared.errors import ConfigurationError
+from shared.models.language_model import LanguageModel, LanguageModelConfig, save_language_model
+from shared.taggers.khin2018 import Khin2018
+from shared.taggers.registry import DEFAULT, TAGGERS, load_head
+from shared.training.fine_tuning.recipe import RECIPE
+from shared.training.tagging import TaggingConfig
+from tests.loop import Loop, done, hospital, provider, refused, train_head, values
+from tests.shared.taggers.transformer.made import make_checkpoint
+
+KINDS = ("khin2018", "transformer", DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, ...]]:
+    """What is typed for each kind."""
+    folder = tmp_path_factory.mktemp("begun")
+    (folder / "language").mkdir()
+    save_language_model(LanguageModel(LanguageModelConfig(4)), folder / "language")
+    checkpoint = make_checkpoint(folder / "checkpoint")
+    return {
+        "khin2018": ("--language-model", folder / "language"),
+        "transformer": ("--checkpoint", checkpoint),
+        DEFAULT: (),
+    }
+
+
+def test_every_kind_goes_the_whole_way_whatever_kind_the_last_release_has(
+    loop: Loop, given: dict[str, tuple[object, ...]], tmp_path: Path
+) -> None:
+    at = ("--workspace", loop.provider)
+    for kind in KINDS:
+        influence = "none" if kind == DEFAULT else "fast"
+        trained = values(train_head(loop, "--tagger", kind, *given[kind], "--json", influence=influence))
+        assert trained["tagger"]["kind"] == kind == load_head(loop.provider / "head").kind
+        digests = [trained["tagger"][name] for name in ("language model", "checkpoint")]
+        assert [one is not None for one in digests] == [kind == "khin2018", kind == "transformer"]
+        # It was compared with a head of another kind, on the same sentences.
+        assert trained["compared"]["changes"][0]["tokens"] > 50
+        if influence == "fast":
+            # By small heads of the default kind, which read vectors of the same shares.
+            assert {one["site"] for one in trained["influence"]["sites"]} == {"north", "south"}
+        assert trained["operating_points"] is None or trained["operating_points"]["hospitals"] == 3
+        done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at))
+        fourth = ("--workspace", loop.site("fourth"))
+        done(hospital("pull", *fourth))
+        done(hospital("deid", loop.notes("fourth"), "--out", tmp_path / kind, *fourth))
+        assert len(list((tmp_path / kind).iterdir())) == 24
+
+
+def test_what_a_kind_begins_with_decides_the_head(loop: Loop, given: dict[str, tuple[object, ...]]) -> None:
+    alone = ("--no-hold-out", "--no-operating-points", "--no-last-word")
+    done(train_head(loop, "--tagger", "khin2018", *given["khin2018"], *alone))
+    model = load_head(loop.provider / "head")
+    assert isinstance(model, Khin2018)
+    assert model.config.context == 4
+    assert not (loop.provider / "head" / "pieces.json").exists()
+    refused(train_head(loop, "--tagger", "khin2018", "--defence", "median", *alone), 2, "--defence median")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kind": "transformer"}, "give both, or neither"),
+        ({"checkpoint": Path("a")}, "give both, or neither"),
+        ({"kind": "transformer", "checkpoint": Path("a"), "language_model": Path("b")}, "--tagger khin2018"),
+        ({"language_model": Path("a")}, "--tagger khin2018"),
+        ({"kind": "crf"}, "expected one of"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        TaggerOptions(**options)  # type: ignore[arg-type]
+
+
+def test_a_transformer_is_trained_as_its_paper_says_and_the_others_as_ours() -> None:
+    assert {kind: recipe_of(kind, 3, 7).learning_rate for kind in TAGGERS} == {
+        "bilstm-crf": TaggingConfig().learning_rate,
+        "khin2018": TaggingConfig().learning_rate,
+        "transformer": RECIPE.learning_rate,
+    }
+    assert (recipe_of("transformer", 3, 7).epochs, recipe_of("transformer", 3, 7).seed) == (3, 7)
+    assert json.loads(json.dumps(HeadOptions().tagger.facts()))["kind"] == DEFAULT
