@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from aggregator.auditing.result import NOT_SHOWN, AuditResult, format_value
 from shared.privacy.policy import BEYOND, Outcome, Verdict, excess, lower_end
-from shared.privacy.power import noticed_rate
+from shared.privacy.power import breaking_value, noticed_rate
 from shared.privacy.statistics.finding import Finding
 
 WIDTH = 80
@@ -202,6 +202,8 @@ def _measured(verdict: Verdict, shown: Finding | None, limits: int) -> str:
     said = f"Measured {value}{without}, in {shown.trials:,} tries; passes: {allowed}"
     rate = noticed_rate(verdict, shown)
     noticed = "" if rate is None else f". This audit would notice an attacker who is right {_in_words(rate)}"
+    if (least := breaking_value(verdict, shown)) is not None:
+        noticed = f". In so many tries the limit breaks from about {format_value(shown, least)} {shown.unit}".rstrip()
     return f"{said}{f' ({limits} limits)' if limits > 1 else ''}{noticed}."
 
 

@@ -20,6 +20,13 @@ from protocols.release.manifest import ReleaseFields
 from shared.privacy.audit_record import describe_audit
 
 _UNKNOWN = "not recorded"
+_NOTHING_HELD_BACK = "No sentences were held back, so nothing was measured."
+"""Stands so in the cards of all releases whose heads learned from everything, and is read there: it can't be worded anew."""
+
+
+def held_nothing_back(card: str) -> bool:
+    """Whether the head of a release learned from all sentences, by its card."""
+    return f"\n## Worth\n\n{_NOTHING_HELD_BACK}" in card
 
 
 def model_card(
@@ -111,7 +118,7 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
         return "A representer alone finds nothing. What it is worth shows in the pipelines that are trained on it."
     scores = trained.get("sites", [])
     if not scores:
-        return "No sentences were held back, so nothing was measured."
+        return _NOTHING_HELD_BACK
     rows = [
         "On the tenth of the provider's own notes that the training never saw; a word counts as PHI or not. Hospitals' notes stayed with them, "
         "and no score is of them."

@@ -12,7 +12,7 @@ from aggregator.errors import DropError
 from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, head_digest
 from aggregator.publishing.judging import judge_head, require_fitting
-from aggregator.publishing.quality_gate import describe_no_drop, describe_unmeasured
+from aggregator.publishing.quality_gate import FALSE_ALARMS, describe_no_drop, describe_unmeasured
 from aggregator.publishing.releases import Release, last_pipeline
 from aggregator.workspace import Workspace, require
 from foundation.errors import DeidError
@@ -92,7 +92,10 @@ def _foresee_head(workspace: Workspace, representer: str) -> HeadOutlook:
     released = _name_of(folder, last)
     if found is None:
         return HeadOutlook((), describe_no_drop(folder), drop, released)
-    lower = [f"The head finds less: recall of {one}." for one in found.drops]
+    lower = [
+        f"The head {'hides more that is no PHI' if one.category == FALSE_ALARMS else 'finds less: recall of'} {one}."
+        for one in found.drops
+    ]
     if found.uncompared and last is not None:
         lower.append(f"It was not compared with the last release, {last.name}.")
     return HeadOutlook(tuple(lower), describe_unmeasured(folder, uncompared=found.uncompared), drop, released)

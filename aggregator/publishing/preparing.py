@@ -117,6 +117,29 @@ def stated_last(workspace: Workspace) -> Stated:
     return Stated(licence, found.url)
 
 
+def stated_options(workspace: Workspace) -> list[str]:
+    """What `aggregator release` is told so that it states what the release that is published last states, word by word.
+
+    URL stands for where the word vectors lie, where those here are others than that release refers to.
+
+    Raises:
+        WorkspaceError: the repository is damaged.
+    """
+    repository, words = workspace.repository(), list[str]()
+    for name in repository.release_names()[-1:]:
+        files = ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}")).files
+        licence = f"{name}/{LICENCE}"
+        if LICENCE in files and repository.read(licence).decode() != _NO_LICENCE:
+            words += ["--licence", str(repository.path_of(licence))]
+        if REFERENCE in files:
+            try:
+                url = stated_last(workspace).embeddings_url or ""
+            except WorkspaceError:
+                url = "URL"
+            words += ["--embeddings-url", url]
+    return words
+
+
 def pipeline_among(names: Sequence[str]) -> list[str]:
     """The newest pipeline, if there is one: a site that lacks it pulls it beside a later representer."""
     name = newest_pipeline(names)

@@ -19,6 +19,7 @@ from pathlib import Path
 from aggregator.errors import WorkspaceError
 from aggregator.publishing.head_record import DIGITS, HEAD_FILES, head_digest
 from aggregator.publishing.outlook import foresee, released_as
+from aggregator.publishing.preparing import stated_options
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.times import as_moment, now
@@ -50,7 +51,7 @@ class Proposal:
         head: its digest.
         verdict: of the gates.
         says: what they found, a line each.
-        command: what that person types; DIR and NAME stand for what only they know. "" for a head that is refused.
+        command: what that person types; DIR, NAME and URL stand for what only they know. "" for a head that is refused.
     """
 
     at: str
@@ -136,7 +137,7 @@ def _has_head(folder: Path) -> bool:
 
 
 def _command(workspace: Workspace, head: str, verdict: Verdict) -> str:
-    """What the approver types: the offline keys are theirs, and so is the name."""
+    """What the approver types: the offline keys are theirs, and so is the name. The licence and the place of the word vectors stay."""
     if verdict is Verdict.REFUSED:
         return ""
     words = ["aggregator", "release", "--head", head[:DIGITS]]
@@ -144,6 +145,7 @@ def _command(workspace: Workspace, head: str, verdict: Verdict) -> str:
         words += ["--offline-keys", "DIR"] * THRESHOLD
     if verdict is Verdict.DROP:
         words += ["--accept-drop", "--approver", "NAME"]
+    words += stated_options(workspace)
     if workspace.root != Path("."):
         words += ["--workspace", str(workspace.root)]
     return shlex.join(words)

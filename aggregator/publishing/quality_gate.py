@@ -1,9 +1,11 @@
 """The gate of `release`: a head that finds less than before leaves only with the name of somebody who has approved it.
 
 `train-head` compares: with the head of the last release, and, site by site, with the pool without that site. The gate reads what
-it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance. One
+it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance, or false alarms,
+the share of what is no PHI that is hidden, that lie above it so; heads of earlier versions have none recorded. A lower recall
 against the last release passes as far as hospitals have taken back what it had learned from, since they may at any time: no recall
-fell by a greater part of itself than the part of the shared tokens that went. It is recorded like one that a person has approved.
+fell by a greater part of itself than the part of the shared tokens that went. It is recorded like one that a person has approved. No
+withdrawal excuses false alarms.
 """
 
 from __future__ import annotations
@@ -23,8 +25,28 @@ from protocols.canonical import Json
 
 TOLERANCE = 0.01
 """Two trainings on the same notes differ by about as much: less is no drop."""
+FALSE_ALARMS = "false alarms"
+"""The category of what is no PHI, of which a head should call nothing PHI."""
+FALSE_TOLERANCE = 0.005
+"""The same for them: there are far more words that are no PHI, and trainings differ by fewer of them."""
 _NAMED = 3
 _AGAINST = "what it finds against an earlier release"
+
+
+def is_worse(category: str, low: float, high: float) -> bool:
+    """Whether a difference is for the worse, for sure and beyond the tolerance; what is no number is.
+
+    Args:
+        category: of PHI, or FALSE_ALARMS.
+        low: lower end of its interval.
+        high: upper end.
+    """
+    return not low <= FALSE_TOLERANCE if category == FALSE_ALARMS else not high >= -TOLERANCE
+
+
+def describe_measure(category: str) -> str:
+    """What is compared, in words."""
+    return "the share hidden of what is no PHI" if category == FALSE_ALARMS else f"recall of {category}"
 
 
 class Reason(StrEnum):
@@ -36,12 +58,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Drop:
-    """A recall that is lower than it was, or than it would be.
+    """A recall that is lower than it was, or than it would be; or false alarms that are more.
 
     Args:
-        category: of PHI.
+        category: of PHI, or FALSE_ALARMS.
         against: what it is compared with, in words.
-        recall: of the head.
+        recall: of the head: which share it calls PHI.
         before: of the other.
         high: upper end of the interval of the difference.
         site: without which it would be higher; "" against the last release.
@@ -79,7 +101,7 @@ class Passed:
     def describe(self) -> list[str]:
         """For the log and the card: no site is named."""
         lines = [
-            f"recall of {drop.category} is {drop.recall:.3f}, and {drop.before:.3f} "
+            f"{describe_measure(drop.category)} is {drop.recall:.3f}, and {drop.before:.3f} "
             + ("in the pool without one of the hospitals" if drop.site else "in the last release")
             for drop in self.drops
         ]
@@ -118,12 +140,23 @@ def check_quality(head: Path, last: str | None, *, withdrawn: float, approver: s
         return Passed(Reason.APPROVED, approver, ours, uncompared)
     if not uncompared and all(_follows(drop, withdrawn) for drop in ours):
         return Passed(Reason.WITHDRAWAL, "", ours, withdrawn=withdrawn)
+    if uncompared and _is_unfair(head, last):
+        raise DropError(
+            "expected a head that was compared with the last release, got one that can't be: the head of that release was trained with "
+            "--no-hold-out, and has learned from what is held out; look at the scores, and accept it with --accept-drop --approver NAME"
+        )
     raise DropError(_describe_refusal(ours, uncompared, withdrawn))
 
 
+def _is_unfair(head: Path, last: str | None) -> bool:
+    """Whether the last release could not be compared with, by the record of a head."""
+    compared = read_record(head).get("compared") or {}
+    return compared.get("digest") == last and compared.get("unfair") is True
+
+
 def _follows(drop: Drop, withdrawn: float) -> bool:
-    """Whether a drop is no greater than what was taken back; what is no number is not."""
-    return not drop.site and 0 < drop.before - drop.recall <= withdrawn * drop.before
+    """Whether a drop is no greater than what was taken back; what is no number is not, nor are false alarms."""
+    return drop.category != FALSE_ALARMS and not drop.site and 0 < drop.before - drop.recall <= withdrawn * drop.before
 
 
 def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool, withdrawn: float) -> str:
@@ -133,9 +166,11 @@ def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool, withdrawn: floa
             "which holds a tenth out, or accept it with --accept-drop --approver NAME"
         )
     more = f", and {len(drops) - _NAMED} more" if len(drops) > _NAMED else ""
+    false = any(drop.category == FALSE_ALARMS for drop in drops)
+    plain, worse = (" and hides no more that is no PHI", "what is worse") if false else ("", "a lower recall")
     gone = f" (that sites took back {withdrawn:.1%} of the shared tokens does not account for it)" if withdrawn else ""
     return (
-        f"expected a head that finds as much as before, got a lower recall: {'; '.join(map(str, drops[:_NAMED]))}{more}{gone}; see "
+        f"expected a head that finds as much as before{plain}, got {worse}: {'; '.join(map(str, drops[:_NAMED]))}{more}{gone}; see "
         "`aggregator alarms list`, train without the site that stands out, or accept it with --accept-drop --approver NAME"
     )
 
@@ -201,9 +236,9 @@ def read_drops(head: Path) -> tuple[list[Drop], str | None]:
     with _damaged():
         compared = record.get("compared") or {}
         changes = compared.get("changes", [])
-        drops = _lower(changes, f"release {compared.get('release')}", "")
+        drops = _worse(changes, f"release {compared.get('release')}", "")
         for one in (record.get("influence") or {}).get("sites", []):
-            drops += _lower(one["changes"], f"the pool without {one['site']}", str(one["site"]))
+            drops += _worse(one["changes"], f"the pool without {one['site']}", str(one["site"]))
         digest = compared.get("digest")
         # Among no figures nothing is lower, and nothing was compared.
         return drops, None if digest is None or not changes else str(digest)
@@ -232,10 +267,9 @@ def _damaged() -> Iterator[None]:
         ) from error
 
 
-def _lower(changes: list[dict[str, Any]], against: str, site: str) -> list[Drop]:
+def _worse(changes: list[dict[str, Any]], against: str, site: str) -> list[Drop]:
     return [
         Drop(str(one["category"]), against, float(one["recall"]), float(one["before"]), float(one["high"]), site)
         for one in changes
-        # Written so that what is no number counts as a drop.
-        if not float(one["high"]) >= -TOLERANCE
+        if is_worse(str(one["category"]), float(one["low"]), float(one["high"]))
     ]

@@ -30,6 +30,7 @@ from tuf.api.metadata import (
     Root,
     Signed,
     Snapshot,
+    TargetFile,
     Targets,
     Timestamp,
 )
@@ -164,7 +165,14 @@ class Repository:
         state = read_state(self.folder)
         return [self._read(state, target) for target in targets]
 
-    def _read(self, state: State, target: str) -> bytes:
+    def path_of(self, target: str) -> Path:
+        """Where a file lies, for people and for what they type; errors as of `read` where there is none."""
+        return self._path(self._entry(read_state(self.folder), target))
+
+    def _path(self, info: TargetFile) -> Path:
+        return self.folder / TARGETS / info.get_prefixed_paths()[0]
+
+    def _entry(self, state: State, target: str) -> TargetFile:
         folder = target.split("/", maxsplit=1)[0]
         role = read_release(self.folder, state, folder) if folder in delegated_roles(state.targets) else state.targets
         info = role.targets.get(target)
@@ -172,7 +180,11 @@ class Repository:
             raise WorkspaceError(
                 f"{target}: expected it in the release repository, found none; publish a release first"
             )
-        data = read_bounded(self.folder / TARGETS / info.get_prefixed_paths()[0], info.length)
+        return info
+
+    def _read(self, state: State, target: str) -> bytes:
+        info = self._entry(state, target)
+        data = read_bounded(self._path(info), info.length)
         if len(data) != info.length or hashlib.sha256(data).hexdigest() != info.hashes["sha256"]:
             raise DigestError(
                 "the bytes that were signed for", received="other bytes", advice="restore the file", place=target

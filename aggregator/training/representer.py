@@ -185,6 +185,7 @@ def _make(
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
     augmentation = material.augmenting.augmentation
     copies = [] if augmentation is None else list(augmentation.copies(chunks, options.seed))
+    originals = np.zeros(0, dtype=np.int64) if augmentation is None else augmentation.originals(chunks)
     trained = find_procedure(options.procedure).train(
         TrainingMaterial(
             chunks,
@@ -197,6 +198,7 @@ def _make(
             np.repeat(np.arange(len(sentences)), sentences),
             kept,
             copies,
+            originals,
         ),
         options,
         phases.begin(LEARN),

@@ -109,6 +109,14 @@ class Augmentation:
                 for _ in range(self.alpha):
                     yield self.alter(labelled, generator)
 
+    def originals(self, chunks: Iterable[TokenisedSentences]) -> NDArray[np.int64]:
+        """Which sentence of the chunks each one of `copies` is of, int64 `[copies]`."""
+        found, first = [np.zeros(0, dtype=np.int64)], 0
+        for chunk in chunks:
+            found += [first + chunk.rows_with_phi()] * self.alpha
+            first += chunk.sentences
+        return np.concatenate(found)
+
 
 @dataclass(frozen=True)
 class AugmentedSource:

@@ -101,6 +101,11 @@ class TrainingMaterial:
         cache: folder that keeps searches for neighbours; None searches anew.
         checkpoint: file that keeps a training between epochs, and one that was cut goes on by; None keeps nothing.
         copies: augmented ones of sentences of the chunks, which PHI is drawn from and networks learn from, too.
+        originals: which sentence of the chunks each sentence of the copies is of, int64 `[copies]`: who judges by a sentence must not have
+            learned from its copies.
+
+    Raises:
+        ConfigurationError: nobody says of which sentences the copies are.
     """
 
     chunks: Sequence[TokenisedSentences]
@@ -113,6 +118,14 @@ class TrainingMaterial:
     notes: NDArray[np.int64] | None = None
     checkpoint: Path | None = None
     copies: Sequence[TokenisedSentences] = ()
+    originals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        copies = sum(chunk.sentences for chunk in self.copies)
+        if len(self.originals) != copies:
+            raise ConfigurationError(
+                f"expected the sentence of each of {copies} copies, got {len(self.originals)}; give copies and originals together"
+            )
 
     @property
     def with_copies(self) -> list[TokenisedSentences]:

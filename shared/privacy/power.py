@@ -3,6 +3,10 @@
 Of a figure that counts hits among trials, a limit breaks from some number of hits on. An attacker who is right so often that this number
 is reached in 95 of 100 audits is noticed almost surely; one who is right less often may not be.
 
+Of a figure that counts nothing, such as an area or a mean, with an interval by resampling, no such rate is known. What is known is how far its
+interval reaches: so much above what passes a figure must lie for the limit to break. It is about so much, for intervals of greater figures
+are narrower as a rule.
+
 The figures of a pooled limit are looks at the same words, and what reads a word may read it in all of them: their sum is as sure as one
 figure and no surer, so the chance of its hits is that of their part among the trials of one.
 """
@@ -45,6 +49,27 @@ def noticed_rate(verdict: Verdict, figure: Finding | None = None) -> float | Non
     trials, part = finding.trials // figures, math.ceil(hits / figures)
     # The chance of so many hits or more is a regularised incomplete beta function of the rate.
     return float(betaincinv(part, trials - part + 1, SURE)) if part <= trials else None
+
+
+def breaking_value(verdict: Verdict, figure: Finding | None = None) -> float | None:
+    """About the least value of a figure that would have broken its limit, by the interval that it has.
+
+    Args:
+        verdict: on the limit.
+        figure: one of its findings; by default the one that it shows.
+
+    Returns:
+        the value, a share at most 1; None where the figure is a count, of which `noticed_rate` tells more, or is beyond the limit, or where
+        its interval does not matter.
+    """
+    finding, limit = figure or verdict.shown, verdict.limit
+    if finding is None or finding.baseline is None or finding in verdict.broken or count_hits(finding) is not None:
+        return None
+    ceiling = limit.ceiling(finding.baseline)
+    if math.isinf(ceiling) or not finding.trials:
+        return None
+    least = ceiling + finding.value - finding.interval[0]
+    return least if finding.unit else min(least, 1.0)
 
 
 def _breaking_hits(limit: Limit, finding: Finding, looks: int) -> int | None:

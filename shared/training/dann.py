@@ -132,6 +132,7 @@ def train_representer(
     config: DannConfig,
     progress: Progress = silent,
     checkpoint: Path | None = None,
+    held: RaggedSentences | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -143,6 +144,7 @@ def train_representer(
         config: the recipe.
         progress: called after every step.
         checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
+        held: sentences to judge by, ids into the same vectors; None for the last of the source.
 
     Returns:
         the frozen representer and the record of its training.
@@ -152,6 +154,6 @@ def train_representer(
         TrainingError: fewer than two sentences hold PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        training = DannTraining(source, table, tags, shape, config, progress, checkpoint=checkpoint)
+        training = DannTraining(source, table, tags, shape, config, progress, held=held, checkpoint=checkpoint)
         training.learn(config)
         return training.finish()

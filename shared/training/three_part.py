@@ -183,6 +183,7 @@ def train_representer(
     config: ThreePartConfig,
     progress: Progress = silent,
     checkpoint: Path | None = None,
+    held: RaggedSentences | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -194,6 +195,7 @@ def train_representer(
         config: the recipe.
         progress: called after every step.
         checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
+        held: sentences to judge by, ids into the same vectors; None for the last of the source.
 
     Returns:
         the frozen representer and the record of its training.
@@ -203,6 +205,6 @@ def train_representer(
         TrainingError: fewer than two sentences hold PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        training = ThreePartTraining(source, table, tags, shape, config, progress, checkpoint=checkpoint)
+        training = ThreePartTraining(source, table, tags, shape, config, progress, held=held, checkpoint=checkpoint)
         training.learn(config)
         return training.finish()

@@ -251,6 +251,8 @@ def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
 
 def _influence_lines(influence: Influence | None) -> list[str]:
     """What each site does to the others, and who stands out."""
+    from aggregator.publishing.quality_gate import FALSE_ALARMS
+
     if influence is None:
         return ["influence of the sites: not measured"]
     lines = [f"recall at all others with each site and without it ({influence.mode}); 95% interval of the difference:"]
@@ -261,6 +263,12 @@ def _influence_lines(influence: Influence | None) -> list[str]:
             lines.append(
                 f"  {one.site:20} {change.recall:.3f} with, {change.before:.3f} without  ({change.low:+.3f} to {change.high:+.3f})"
             )
+        for change in one.changes:
+            if change.category == FALSE_ALARMS:
+                lines.append(
+                    f"  {'':20} {change.recall:.3f} with, {change.before:.3f} without of what is no PHI is hidden  "
+                    f"({change.low:+.3f} to {change.high:+.3f})"
+                )
     for site, reasons in influence.standing_out.items():
         lines += [f"  {site} STANDS OUT: {reason}" for reason in reasons]
     return lines
@@ -270,8 +278,13 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
     """Recall against the last release."""
     if compared is None:
         return []
+    if compared.unfair:
+        return [
+            f"NOT compared with release {compared.release}: its head was trained with --no-hold-out, so it has learned from what is held "
+            "out here; a release of this one takes --accept-drop --approver NAME"
+        ]
     return [
-        f"recall against release {compared.release}; 95% interval of the difference:",
+        f"recall against release {compared.release}, and false alarms, the share hidden of what is no PHI; 95% interval of the difference:",
         *(
             f"  {change.category:20} {change.recall:.3f}, was {change.before:.3f}  ({change.low:+.3f} to {change.high:+.3f})"
             for change in compared.changes

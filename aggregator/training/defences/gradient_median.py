@@ -67,7 +67,7 @@ def _learn(head: Tagger, material: PoolMaterial, sentences: int) -> None:
         losses = [head.loss(batch).mean() for batch in batches]
         gradients = [torch.autograd.grad(loss, descent.parameters) for loss in losses]
         for parameter, *found in zip(descent.parameters, *gradients, strict=True):
-            parameter.grad = torch.stack(found).median(0).values if len(found) > 2 else torch.stack(found).mean(0)
+            parameter.grad = middle(found)
         loop.follow(float(torch.stack(losses).detach().mean()), descent)
         descent.lower_rate()
 
@@ -75,6 +75,15 @@ def _learn(head: Tagger, material: PoolMaterial, sentences: int) -> None:
         pass
     if loop.done < steps:
         raise TrainingError(f"--defence median: expected {steps} steps, got {loop.done}; check the pool")
+
+
+def middle(voices: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The median of each number; of an even number of voices the mean of the two in the middle.
+
+    The lower of these two, as `torch.median` has it, would let all weights drift one way, step after step.
+    """
+    ordered = torch.stack(list(voices)).sort(0).values
+    return (ordered[(len(voices) - 1) // 2] + ordered[len(voices) // 2]) / 2
 
 
 def _trains(site: PoolMaterial) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -52,6 +52,7 @@ class RowVotes:
 
     counts: Mapping[Place, RowCounts]
     hashers: tuple[RowKeys, ...]
+    _decided: dict[str, list[NDArray[np.int8]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def count(cls, material: PoolMaterial) -> RowVotes:
@@ -62,9 +63,17 @@ class RowVotes:
 
     def verdicts(self, site: str, sentences: RaggedSentences) -> NDArray[np.int8]:
         """What most others say of every token of a site: 1 PHI, -1 no PHI, 0 nothing, or both; int8 `[tokens]`."""
-        said = [counts.verdicts(site)[counts.rows_of(sentences)] for counts in self.counts.values()]
+        rows = zip(self._verdicts_on_rows(site), self.counts.values(), strict=True)
+        said = [verdicts[counts.rows_of(sentences)] for verdicts, counts in rows]
         agreed: NDArray[np.int8] = (np.max(said, axis=0).clip(0) + np.min(said, axis=0).clip(max=0)).astype(np.int8)
         return agreed
+
+    def _verdicts_on_rows(self, site: str) -> list[NDArray[np.int8]]:
+        """The same of every row, for each of `counts`: once for all blocks of a site, and kept until another is asked for."""
+        if site not in self._decided:
+            self._decided.clear()
+            self._decided[site] = [counts.verdicts(site) for counts in self.counts.values()]
+        return self._decided[site]
 
     def mistrusted(self, site: str, blocks: Iterable[RaggedSentences]) -> Mistrusted:
         """The rows and cues of a site on which tokens without a label are mostly outvoted."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from aggregator.enrolled.alarms import raise_alarm
-from aggregator.publishing.quality_gate import TOLERANCE
+from aggregator.publishing.quality_gate import FALSE_TOLERANCE, TOLERANCE, describe_measure
 from aggregator.registry.states import AlarmKind
 from aggregator.training.codebook_rows import count_rows
 from aggregator.training.defences.defence import Defence, PoolMaterial
@@ -47,7 +47,7 @@ class SiteInfluence:
 
     Args:
         site: its name.
-        changes: recall with it against recall without it, by category; empty where there are no others.
+        changes: recall with it against recall without it, by category, and false alarms; empty where there are no others.
     """
 
     site: str
@@ -55,8 +55,8 @@ class SiteInfluence:
 
     @property
     def harms(self) -> tuple[RecallChange, ...]:
-        """Categories of which the others have less with it, for sure."""
-        return tuple(one for one in self.changes if one.high < -TOLERANCE)
+        """Categories of which the others have less with it, for sure, and false alarms of which they have more."""
+        return tuple(one for one in self.changes if one.is_worse)
 
     def as_json(self) -> dict[str, object]:
         """All figures, for the record."""
@@ -84,7 +84,7 @@ class Influence:
         for one in self.sites:
             for harm in one.harms:
                 told.setdefault(one.site, []).append(
-                    f"recall of {harm.category} at the others is {harm.recall:.3f} with it and {harm.before:.3f} without it"
+                    f"{describe_measure(harm.category)} at the others is {harm.recall:.3f} with it and {harm.before:.3f} without it"
                 )
         return told
 
@@ -93,6 +93,7 @@ class Influence:
         return {
             "mode": str(self.mode),
             "tolerance": TOLERANCE,
+            "tolerance_of_false_alarms": FALSE_TOLERANCE,
             "sites": [one.as_json() for one in self.sites],
             "rows": [one.as_json() for one in self.rows],
             "standing_out": self.standing_out,

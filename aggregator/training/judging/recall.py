@@ -1,7 +1,8 @@
 """Recall of two heads on the same sentences, category by category, and how sure their difference is.
 
-A token counts as found if the head calls it PHI, of whatever category: that is what keeps it from being read. The sentences are
-those that nothing was trained on.
+A token counts as found if the head calls it PHI, of whatever category: that is what keeps it from being read. Who teaches a head to call
+everything PHI raises every recall by that: so the tokens that are no PHI, and are called so, are counted beside. The sentences are those
+that nothing was trained on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from scipy.special import ndtri
 
+from aggregator.publishing.quality_gate import FALSE_ALARMS, is_worse
 from aggregator.training.pool import Pool
 from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.sentences.ragged import Batch
@@ -29,9 +31,9 @@ class RecallChange:
     """What a head finds of a category that another found more or less of.
 
     Args:
-        category: its name, or ALL.
+        category: its name, ALL, or FALSE_ALARMS for what is no PHI.
         tokens: of the category.
-        recall: of the head, in [0, 1].
+        recall: of the head: the share of them that it calls PHI, in [0, 1].
         before: of the other.
         low: lower end of the interval of `recall - before`.
         high: upper end.
@@ -43,6 +45,11 @@ class RecallChange:
     before: float
     low: float
     high: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the head is worse than the other, for sure; see `is_worse`."""
+        return is_worse(self.category, self.low, self.high)
 
     def as_json(self) -> dict[str, object]:
         """All figures, for the record."""
@@ -71,29 +78,30 @@ def compare_recall(
         read_by_other: the same sentences as the other head reads them; closed here. None where both read alike.
 
     Returns:
-        all PHI, then each category that has enough tokens.
+        all PHI, then each category that has enough tokens, then false alarms; nothing where there is too little PHI.
     """
-    names = (ALL, *scheme.categories)
+    names = (ALL, *scheme.categories, FALSE_ALARMS)
     sums = _Sums(len(names))
     if held_out is not None:
         with held_out as pool, read_by_other or nullcontext(pool) as other_pool:
             # Sentences are drawn alike in both, and come in the same order.
             for batch, as_other in zip(pool.batches(256), other_pool.batches(256), strict=True):
                 sums.add(batch, head.decode(batch), other.decode(as_other))
-    asked = np.flatnonzero(sums.tokens >= LEAST_TOKENS)
+    asked = np.flatnonzero((sums.tokens >= LEAST_TOKENS) & (sums.tokens[0] >= LEAST_TOKENS))
     z = float(-ndtri(0.025 / max(len(asked) * comparisons, 1)))
     return tuple(sums.change(names[index], index, z) for index in asked.tolist())
 
 
 class _Sums:
-    """Over sentences: tokens of each category, those that either head finds, and what the variance takes."""
+    """Over sentences: tokens of each category and last of none, those that either head finds, and what the variance takes."""
 
     def __init__(self, categories: int) -> None:
         self.tokens, self.found, self.before, self._squares, self._products, self._sizes = np.zeros((6, categories))
 
     def add(self, batch: Batch, said: torch.Tensor, other: torch.Tensor) -> None:
         """The sentences of a batch, and the tags that both heads give them."""
-        true = _by_category(batch.tags, len(self.tokens))
+        plain = (batch.tags == 0) & (torch.arange(batch.tags.shape[1]) < batch.lengths[:, None])
+        true = torch.cat([_by_category(batch.tags, len(self.tokens) - 1), plain[:, :, None].float()], 2)
         ours, theirs = ((true * (tags > 0)[:, :, None]).sum(1).numpy() for tags in (said, other))
         sizes, more = true.sum(1).numpy(), ours - theirs
         self.tokens += sizes.sum(0)

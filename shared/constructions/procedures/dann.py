@@ -15,5 +15,6 @@ RECIPES = Recipes(
         "paper": DannConfig(epochs=60, adversary_hidden=300),
     },
     train_representer,
+    train_representer,
 )
 DANN = Procedure("dann", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))

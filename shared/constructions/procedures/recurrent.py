@@ -31,6 +31,7 @@ from shared.sentences.encoding import embed_sentences, index_sentences, noise_fo
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
+from shared.training.adversarial.adversaries import hold_back
 from shared.training.adversarial.pairs import NeighbourTable, neighbour_table
 from shared.training.representing import TrainingRecord
 
@@ -163,6 +164,25 @@ class Train(Protocol[_Config_contra]):
         ...
 
 
+class JudgedTrain(Protocol[_Config_contra]):
+    """The same of a training that judges itself by sentences that it does not learn from."""
+
+    def __call__(
+        self,
+        source: RaggedSentences,
+        table: NeighbourTable,
+        tags: int,
+        shape: RepresenterConfig,
+        config: _Config_contra,
+        progress: Progress = ...,
+        checkpoint: Path | None = None,
+        held: RaggedSentences | None = None,
+        /,
+    ) -> tuple[Representer, TrainingRecord]:
+        """A frozen representer, and what happened in its training, judged by `held`; None for the last of the source."""
+        ...
+
+
 @dataclass(frozen=True)
 class Recipes(Generic[Config]):
     """One way to train a representer.
@@ -172,10 +192,12 @@ class Recipes(Generic[Config]):
             "standard" up to half an hour, on one core; "paper" has the length of the paper's section 5.4 and its adversaries of
             300 units, which is a matter of hours.
         train: the training.
+        judged: the same where it is told by which sentences to judge itself; None for a training that judges itself by none.
     """
 
     presets: Mapping[str, Config]
     train: Train[Config]
+    judged: JudgedTrain[Config] | None = None
 
     def recipe(self, preset: str, seed: int) -> Config:
         """A preset with a seed."""
@@ -209,9 +231,29 @@ class Recipes(Generic[Config]):
         )
         recipe: Any = self.recipe(options.preset, options.seed)
         shape = RepresenterConfig(vectors.dim, options.dim or 50)
-        tags = len(material.scheme.tags)
-        representer, record = self.train(source, table, tags, shape, recipe, progress, material.checkpoint)
+        tags, kept = len(material.scheme.tags), material.checkpoint
+        if self.judged is None or not material.copies:
+            representer, record = self.train(source, table, tags, shape, recipe, progress, kept)
+        else:
+            learned, held = hold_back_notes(source, table, material.originals)
+            representer, record = self.judged(learned, table, tags, shape, recipe, progress, kept, held)
         return representer, told_of(asdict(recipe), record)
+
+
+def hold_back_notes(
+    source: RaggedSentences, table: NeighbourTable, originals: NDArray[np.int64]
+) -> tuple[RaggedSentences, RaggedSentences]:
+    """Notes with their copies to learn from, and the last notes to judge by: no copy of these is learned from.
+
+    Args:
+        source: the sentences of the notes, then the copies.
+        table: tells what is PHI.
+        originals: as in `TrainingMaterial`.
+    """
+    notes = source.sentences - len(originals)
+    learned, held = hold_back(source.select(np.arange(notes)), table)
+    copies = notes + np.flatnonzero(originals < learned.sentences)
+    return source.select(np.concatenate([np.arange(learned.sentences), copies])), held
 
 
 def told_of(recipe: Mapping[str, Any], record: TrainingRecord) -> dict[str, object]:

@@ -15,5 +15,6 @@ RECIPES = Recipes(
         "paper": ThreePartConfig(task_epochs=20, adversary_epochs=20, joint_epochs=40, adversary_hidden=300),
     },
     train_representer,
+    train_representer,
 )
 THREE_PART = Procedure("three-part", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))

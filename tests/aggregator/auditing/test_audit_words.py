@@ -54,6 +54,15 @@ def test_an_attack_that_finds_nothing_says_what_it_would_have_found() -> None:
     )
 
 
+def test_of_an_area_it_is_said_from_about_where_its_limit_breaks() -> None:
+    area = Finding("membership of a note", "ROC AUC", 0.69, 0.5, (0.55, 0.82), 60, "a head", 0)
+    (one,) = told_attacks(audited(area))
+    assert one.outcome == Outcome.PASS
+    assert one.measured.endswith(
+        "in 60 tries; passes: at most 25 points above that. In so many tries the limit breaks from about 89.0%."
+    )
+
+
 def test_what_the_policy_allows_is_not_called_nothing() -> None:
     pattern = finding(
         "residual pattern", "patients who look like no other by what people know of them", 84, 10_000, 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from aggregator.publishing import releases
 from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.proposal import Verdict, propose, read_proposal
+from aggregator.publishing.releases import Publishing
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.status.alerts import find_alerts
@@ -81,6 +83,27 @@ def test_a_drop_that_was_proposed_as_one_still_waits_and_one_that_was_not_is_ref
         assert found.verdict is now
         # What was said of it then stays in the file.
         assert json.loads((workspace.root / "proposal.json").read_text())["verdict"] == verdict
+
+
+VECTORS = "https://vectors.example.org/v1;$(id)&'.safetensors"
+
+
+def test_the_command_states_what_the_release_before_stated(workspace: Workspace, tmp_path: Path) -> None:
+    def words() -> list[str]:
+        return shlex.split(propose(workspace, head_digest(workspace.head), Verdict.PASSED, ["as it was"]).command)
+
+    # Of the first release no licence was stated, and it carries its word vectors.
+    assert not {"--licence", "--embeddings-url"} & set(words())
+    releases.publish_representer(workspace, Publishing(licence="# CC BY-NC 4.0\n", embeddings_url=VECTORS))
+    typed = words()
+    licence = Path(typed[typed.index("--licence") + 1])
+    assert licence.read_text() == "# CC BY-NC 4.0\n"
+    assert typed[typed.index("--embeddings-url") + 1] == VECTORS
+    # Other word vectors lie nowhere yet: where they do, only the approver knows.
+    (workspace.representer / "embeddings.safetensors").write_bytes(b"others")
+    typed = words()
+    assert typed[typed.index("--embeddings-url") + 1] == "URL"
+    assert "--licence" in typed
 
 
 @pytest.mark.parametrize("verdict", ["passed", "drop"])

@@ -11,7 +11,7 @@ import pytest
 from aggregator.enrolled.shares import BY_PROVIDER, BY_SITE
 from aggregator.errors import DropError, WorkspaceError
 from aggregator.publishing.judging import withdrawn_part
-from aggregator.publishing.quality_gate import Reason, check_quality, describe_no_drop
+from aggregator.publishing.quality_gate import FALSE_ALARMS, Reason, check_quality, describe_no_drop
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
@@ -55,6 +55,27 @@ def test_a_drop_that_a_withdrawal_causes_passes_and_is_recorded(tmp_path: Path) 
     assert (passed.reason, passed.approver) == (Reason.WITHDRAWAL, "")
     assert passed.describe() == ["recall of NAME is 0.620, and 0.910 in the last release"]
     assert passed.as_json("0003-pipeline")["withdrawn"] == "0.5000"
+
+
+MORE_ALARMS = {"category": FALSE_ALARMS, "tokens": 4000, "recall": 0.21, "before": 0.01, "low": 0.15, "high": 0.25}
+
+
+def test_attack_a_head_that_hides_everything_finds_more_and_does_not_pass(tmp_path: Path) -> None:
+    folder = head(tmp_path, [AS_BEFORE, MORE_ALARMS], {"north": [AS_BEFORE, MORE_ALARMS | {"low": 0.004}]})
+    for withdrawn in (0, 1):
+        with pytest.raises(
+            DropError, match=r"no PHI, got what is worse: false alarms 0\.210 against 0\.010 of release 2"
+        ):
+            check_quality(folder, LAST, withdrawn=withdrawn, approver=None)
+    passed = check_quality(folder, LAST, withdrawn=0, approver="A. Weiss")
+    assert passed is not None
+    assert passed.describe() == ["the share hidden of what is no PHI is 0.210, and 0.010 in the last release"]
+
+
+@pytest.mark.parametrize("low", [0.004, -0.01, -0.3])
+def test_as_many_false_alarms_or_fewer_pass(low: float, tmp_path: Path) -> None:
+    folder = head(tmp_path, [AS_BEFORE, MORE_ALARMS | {"low": low}])
+    assert check_quality(folder, LAST, withdrawn=0, approver=None) is None
 
 
 # A third of what was found before is not found any more.
@@ -143,6 +164,19 @@ def test_a_head_that_was_compared_on_no_phi_was_not_compared(tmp_path: Path) -> 
         check_quality(head(tmp_path, []), LAST, withdrawn=0, approver=None)
 
 
+def test_that_the_last_release_can_not_be_compared_with_is_told_and_takes_a_name(tmp_path: Path) -> None:
+    compared = {"release": 2, "digest": LAST, "changes": [], "unfair": True}
+    (tmp_path / "training.json").write_text(json.dumps({"compared": compared}))
+    with pytest.raises(DropError, match="trained with --no-hold-out"):
+        check_quality(tmp_path, LAST, withdrawn=1, approver=None)
+    passed = check_quality(tmp_path, LAST, withdrawn=0, approver="A. Weiss")
+    assert passed is not None
+    assert passed.describe() == ["it was not compared with the last release"]
+    # Of another release it says nothing.
+    with pytest.raises(DropError, match="got one that was not"):
+        check_quality(tmp_path, "cd" * 32, withdrawn=0, approver=None)
+
+
 @pytest.mark.parametrize(
     ("changes", "without", "told"),
     [
@@ -164,8 +198,9 @@ def test_what_was_not_measured_is_not_told_as_found(
 
 
 def test_a_figure_that_is_no_number_is_a_drop(tmp_path: Path) -> None:
-    with pytest.raises(DropError):
-        check_quality(head(tmp_path, [LOWER | {"high": float("nan")}]), LAST, withdrawn=0, approver=None)
+    for change in (LOWER | {"high": float("nan")}, MORE_ALARMS | {"low": float("nan")}):
+        with pytest.raises(DropError):
+            check_quality(head(tmp_path, [change]), LAST, withdrawn=0, approver=None)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"compared": 3}', '{"compared": {"changes": [{}]}}'])

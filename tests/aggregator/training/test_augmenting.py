@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from aggregator.commands import options as command_options
 from aggregator.commands.learning.heads import train_pool_head
 from aggregator.commands.learning.representer import train_representer
 from aggregator.errors import WorkspaceError
+from aggregator.training import representer
 from aggregator.training.augmenting import ALPHA, Augmenting, AugmentOptions, augmented_reading, make_augmenting
 from aggregator.training.pool import Pool
 from aggregator.training.representer import PublicMaterial, RepresenterOptions, train
@@ -24,7 +26,8 @@ from shared.augment.context import Context
 from shared.augment.entities import Entities
 from shared.augment.recasing import SHARE, Recasing
 from shared.augment.shorthand import Shorthand
-from shared.constructions.procedures import invariance, k_anonymous_invariance
+from shared.constructions.procedures import dann, invariance, k_anonymous_invariance, three_part
+from shared.constructions.procedures.recurrent import train_noisy
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.constructions.training import TrainingOptions
 from shared.errors import ConfigurationError
@@ -32,6 +35,7 @@ from shared.labels import UNKNOWN_TAG, load_scheme
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.text.tokens import tokenise
+from shared.training.adversarial.adversaries import hold_back
 from tests import constructions
 from tests.aggregator.training.pools import DIM, SCHEME, block, honest
 from tests.loop import Loop, done, provider, refused, train_head, values
@@ -189,6 +193,46 @@ def test_a_network_learns_from_the_notes_and_their_copies_whatever_the_order_of_
     assert (copied.sentences, len(copied.rows_with_phi())) == (plain.sentences + 3 * with_phi, 4 * with_phi)
     with pytest.raises(ConfigurationError, match="give both"):
         train(workspace, PublicMaterial(notes, vectors), options)
+
+
+@pytest.mark.parametrize("made", [three_part, dann])
+def test_nobody_is_judged_by_a_copy_or_learns_from_one_of_a_judge(
+    made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = list(tiny_notes(12, 1))
+    vectors = table(tuple(dict.fromkeys(word for note in notes for word in tokenise(note.text).words)), dim=12)
+    seen: list[tuple[Any, ...]] = []
+
+    def spy(*given: Any) -> Any:
+        seen.append(given)
+        raise Seen
+
+    recipes = replace(made.RECIPES, train=spy, judged=spy)
+    procedure = replace(PROCEDURES["dann"], train=partial(train_noisy, recipes))
+    monkeypatch.setattr(representer, "find_procedure", lambda name: procedure)
+    augmenting = make_augmenting(AugmentOptions(("phi",), 3), I2B2, vectors.words)
+    workspace = Workspace(tmp_path / "provider", "provider", I2B2)
+    for methods, given in (((), Augmenting(None, {"methods": []})), (("phi",), augmenting)):
+        options = RepresenterOptions("dann", neighbours=5, augment=methods)
+        with pytest.raises(Seen):
+            train(workspace, PublicMaterial(notes, vectors, augmenting=given), options)
+    (plain, table_, *_), (learned, *rest, held) = seen
+    first, last = hold_back(plain, table_)
+
+    def frames(sentences: RaggedSentences) -> list[tuple[int, ...]]:
+        """What is no PHI of each sentence, which a copy keeps."""
+        assert sentences.ids is not None
+        at = zip(sentences.starts.tolist(), sentences.lengths.tolist(), strict=True)
+        return [
+            tuple(sentences.ids[start : start + length][sentences.tags[start : start + length] == 0].tolist())
+            for start, length in at
+        ]
+
+    assert frames(held) == frames(last)
+    assert frames(learned)[: first.sentences] == frames(first)
+    of = [frames(first)[row] for row in first.rows_with_phi().tolist()]
+    assert sorted(frames(learned)[first.sentences :]) == sorted(of * 3)
+    assert len(rest) == 6
 
 
 def test_the_words_of_the_command_line_are_those_of_the_science() -> None:

@@ -142,6 +142,14 @@ def test_of_two_who_contradict_each_other_none_is_the_liar() -> None:
     assert all(one.hidden_rows == one.over_rows == 0 for one in found.values())
 
 
+def test_one_of_two_hospitals_stands_out_beside_the_provider_s_own_notes() -> None:
+    names, tokens = ("north", "south", PUBLIC), np.full((3, 2), 200)
+    phi = np.array([[0, 200], [200, 200], [200, 200]])
+    found = find_contradictions(RowCounts(names, RowKeys(1), np.arange(2, dtype=np.uint64), tokens, phi))
+    assert {one.site: one.hidden_tokens > 0 for one in found} == {"north": True, "south": False}
+    assert set(describe_contradictions(found)) == {"north"}
+
+
 def test_nobody_stands_out_where_nobody_lies(tmp_path: Path) -> None:
     found = find_contradictions(count_rows(write_pool(tmp_path)))
     assert describe_contradictions(found) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
+from aggregator.training.codebook_rows import RowCounts
 from aggregator.training.defences.defence import Defended, PoolMaterial
-from aggregator.training.defences.gradient_median import GradientMedian
+from aggregator.training.defences.gradient_median import GradientMedian, middle
 from aggregator.training.defences.loss_trimming import SHARE
 from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defence
 from aggregator.training.defences.row_majority import RowMajority
@@ -113,6 +116,27 @@ def test_a_sentence_goes_whole_where_names_are_hidden_after_a_cue(tmp_path: Path
     assert not any(any(gone) for gone, _ in left_out(6).values())
 
 
+def test_the_vote_on_all_rows_is_taken_once_for_a_site_however_many_blocks_it_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, votes = RowCounts.verdicts, Counter[tuple[int, str]]()
+
+    def counted(counts: RowCounts, site: str) -> NDArray[np.int8]:
+        votes[id(counts), site] += 1
+        return asked(counts, site)
+
+    payloads = write_pool(tmp_path, 150)
+    taken = RowMajority().choose(material(payloads))
+    monkeypatch.setattr(RowCounts, "verdicts", counted)
+    again = RowMajority().choose(material(payloads))
+    assert all(len(list(read_blocks(path))) > 1 for (path,) in payloads.values())
+    # Row by row, after and before another; and once more of the rows alone, to tell who labels too much.
+    assert sorted(Counter(votes.values()).items()) == [(1, 2 * len(SITES) + 1), (2, len(SITES))]
+    assert {path: [one.tolist() for one in took.unknown or ()] for path, took in taken.items()} == {
+        path: [one.tolist() for one in took.unknown or ()] for path, took in again.items()
+    }
+
+
 def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:
     asked = material(write_pool(tmp_path, 150))
     assert RowMajority().choose(asked)
@@ -167,6 +191,14 @@ def of_one(folder: Path) -> Path:
 
 class TestMedian:
     """Every site has one voice at every step, however small it is."""
+
+    @pytest.mark.parametrize("voices", [1, 2, 3, 4, 5, 6])
+    def test_of_an_even_number_of_voices_it_lies_between_the_two_in_the_middle(self, voices: int) -> None:
+        drawn = np.random.default_rng(voices).standard_normal((voices, 7)).astype(np.float32)
+        np.testing.assert_allclose(middle(torch.tensor(drawn).unbind()), np.median(drawn, axis=0), rtol=1e-6)
+
+    def test_four_voices_that_cancel_out_move_nothing(self) -> None:
+        assert middle([torch.tensor([value]) for value in (-1.0, 0.1, 1.0, -0.1)]).tolist() == [0.0]
 
     def steps(self, asked: PoolMaterial) -> int:
         taken: list[int] = []

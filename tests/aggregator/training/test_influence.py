@@ -15,6 +15,7 @@ import torch
 
 from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import list_alarms
+from aggregator.publishing.quality_gate import FALSE_ALARMS
 from aggregator.registry.states import AlarmKind
 from aggregator.training.defences.registry import find_defence
 from aggregator.training.judging.influence import (
@@ -29,7 +30,7 @@ from aggregator.training.pool import Pool
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig
-from tests.aggregator.training.pools import LIAR, SCHEME, SITES, material, write_pool
+from tests.aggregator.training.pools import LIAR, NAMES, SCHEME, SITES, Lines, material, sentence, write_pool
 from tests.loop import Loop, provider, values
 
 
@@ -61,7 +62,7 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
     files = [path for paths in payloads.values() for path in paths]
     ours, theirs = head(0.6), head(0.8)
     found = {one.category: one for one in compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME)}
-    assert set(found) == {ALL, "NAME", "PLACE"}
+    assert set(found) == {ALL, "NAME", "PLACE", FALSE_ALARMS}
     rows: list[tuple[int, int, int]] = []
     with Pool(files, held_out=True) as pool:
         for batch in pool.batches(256):
@@ -77,10 +78,49 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
     assert total.recall == pytest.approx(table[:, 1].sum() / table[:, 0].sum())
     assert total.before == pytest.approx(table[:, 2].sum() / table[:, 0].sum())
     drawn = table[np.random.default_rng(0).integers(len(table), size=(4000, len(table)))].sum(1)
-    # Three categories are compared, so each interval covers 1 - 0.05 / 3.
-    low, high = np.quantile((drawn[:, 1] - drawn[:, 2]) / drawn[:, 0], [0.05 / 6, 1 - 0.05 / 6])
+    # Three categories and the false alarms are compared, so each interval covers 1 - 0.05 / 4.
+    low, high = np.quantile((drawn[:, 1] - drawn[:, 2]) / drawn[:, 0], [0.05 / 8, 1 - 0.05 / 8])
     assert total.low == pytest.approx(low, abs=0.03)
     assert total.high == pytest.approx(high, abs=0.03)
+
+
+def test_false_alarms_are_the_share_hidden_of_what_is_no_phi(payloads: dict[str, tuple[Path, ...]]) -> None:
+    """Of each sentence of some the word ahead of the name is hidden, by the one head twice as often; padding counts nowhere."""
+
+    class Alarms:
+        def __init__(self, chance: float) -> None:
+            self.chance = chance
+
+        def decode(self, batch: Batch) -> torch.Tensor:
+            said = batch.tags.clone()
+            drawn = np.random.default_rng(int(batch.rows[0])).random(len(batch.lengths)) < self.chance
+            said[torch.from_numpy(drawn), 1] = 1
+            # What is said behind the end of a sentence is nobody's.
+            said[torch.arange(said.shape[1]) >= batch.lengths[:, None]] = 1
+            return said
+
+    files = [path for paths in payloads.values() for path in paths]
+    ours, theirs = cast(Tagger, Alarms(0.8)), cast(Tagger, Alarms(0.4))
+    *categories, alarms = compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME)
+    rows = []
+    with Pool(files, held_out=True) as pool:
+        for batch in pool.batches(256):
+            inside = torch.arange(batch.tags.shape[1]) < batch.lengths[:, None]
+            plain = (batch.tags == 0) & inside
+            said, other = ours.decode(batch) > 0, theirs.decode(batch) > 0
+            rows += torch.stack([plain.sum(1), (plain & said).sum(1), (plain & other).sum(1)], 1).tolist()
+    table = np.array(rows)
+    assert (alarms.category, alarms.tokens) == (FALSE_ALARMS, table[:, 0].sum())
+    assert alarms.recall == pytest.approx(table[:, 1].sum() / table[:, 0].sum())
+    assert alarms.before == pytest.approx(table[:, 2].sum() / table[:, 0].sum())
+    drawn = table[np.random.default_rng(0).integers(len(table), size=(4000, len(table)))].sum(1)
+    low, high = np.quantile((drawn[:, 1] - drawn[:, 2]) / drawn[:, 0], [0.05 / 8, 1 - 0.05 / 8])
+    assert alarms.low == pytest.approx(low, abs=0.02)
+    assert alarms.high == pytest.approx(high, abs=0.02)
+    assert alarms.is_worse
+    assert not any(one.is_worse for one in categories)
+    *_, fewer = compare_recall(theirs, ours, Pool(files, held_out=True), SCHEME)
+    assert not fewer.is_worse
 
 
 def test_a_head_against_itself_has_not_changed(payloads: dict[str, tuple[Path, ...]]) -> None:
@@ -134,6 +174,23 @@ def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, 
     assert [one["site"] for one in record["sites"]] == list(SITES)
 
 
+def over_labelled(dice: np.random.Generator, count: int) -> Lines:
+    """Sentences of which every word is labelled a name."""
+    return [(sentence(dice, int(dice.choice(list(NAMES))))[0], [1, 1, 1, 1, 1, 3]) for _ in range(count)]
+
+
+def test_attack_who_labels_everything_raises_recall_and_shows_by_false_alarms(tmp_path: Path) -> None:
+    # Where equal rows are no equal words, no row tells of it.
+    made = material(write_pool(tmp_path, 500, count=120, lie=over_labelled), epochs=3, batch=32)
+    asked = replace(made, token_local=False)
+    influence = measure_influence(asked, find_defence("none"), SCHEME, InfluenceMode.FAST)
+    harms = {one.site: [harm.category for harm in one.harms] for one in influence.sites}
+    assert harms.pop(LIAR) == [FALSE_ALARMS]
+    assert not any(harms.values())
+    assert set(influence.standing_out) == {LIAR}
+    assert "the share hidden of what is no PHI at the others is " in influence.standing_out[LIAR][0]
+
+
 def test_in_full_each_head_is_trained_as_the_head_was_and_fast_in_haste(
     payloads: dict[str, tuple[Path, ...]],
 ) -> None:
@@ -180,6 +237,15 @@ def test_a_site_alone_has_no_others(payloads: dict[str, tuple[Path, ...]]) -> No
     alone = material({LIAR: payloads[LIAR]}, epochs=1)
     influence = measure_influence(alone, find_defence("none"), SCHEME, InfluenceMode.FAST)
     assert (influence.sites, influence.rows, influence.standing_out) == ((), (), {})
+
+
+def test_false_alarms_harm_where_they_are_more_for_sure() -> None:
+    def change(low: float) -> SiteInfluence:
+        return SiteInfluence("north", (RecallChange(FALSE_ALARMS, 1000, 0.1, 0.05, low, 0.2),))
+
+    assert change(0.006).harms
+    assert not change(0.004).harms
+    assert not change(-0.1).harms
 
 
 def test_who_stands_out_is_shown_to_a_person(tmp_path: Path) -> None:

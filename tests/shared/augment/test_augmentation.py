@@ -310,6 +310,20 @@ def test_an_alpha_that_cannot_be_is_refused(alpha: int) -> None:
         Recasing(1.5)
 
 
+def test_it_is_known_of_which_sentence_each_copy_is() -> None:
+    chunks = [
+        TokenisedSentences(["seen", "Ann", "Bob", "rests"], np.array([0, 1, 1, 0], np.uint8), np.array([1, 1, 1, 1])),
+        TokenisedSentences(["sleeps"], np.array([0], np.uint8), np.array([1])),
+        TokenisedSentences(["Eve", "again"], np.array([1, 0], np.uint8), np.array([1, 1])),
+    ]
+    as_they_are = Augmentation((), 2)
+    words = [word for chunk in chunks for word in chunk.words]
+    copied = [word for copy in as_they_are.copies(chunks, 0) for word in copy.words]
+    assert (
+        copied == [words[place] for place in as_they_are.originals(chunks).tolist()] == ["Ann", "Bob"] * 2 + ["Eve"] * 2
+    )
+
+
 def test_a_source_makes_copies_anew_in_every_pass_and_none_without_chance() -> None:
     chunk = numbered(40)
 

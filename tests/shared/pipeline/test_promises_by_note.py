@@ -45,6 +45,7 @@ def test_noise_makes_it_careful_and_many_notes_make_up_for_it() -> None:
             curves.add(PHI, counts(2))
         told[notes] = curves.told(PrivateNoise())
     assert says_nothing(told[20])
+    assert not told[20].any()
     told = {notes: curve[0] for notes, curve in told.items()}
     assert told[20] == 0
     assert 0.44 < told[2000] < 0.52
@@ -73,8 +74,55 @@ def test_no_note_counts_for_more_than_the_bound(entities: int, made: NDArray[np.
     with_note.add(entities, made)
     moved = np.linalg.norm(with_note._sum.noisy(0, PrivateNoise()) - base._sum.noisy(0, PrivateNoise()))
     assert moved <= with_note._sum.bound
-    rising = np.maximum.accumulate(np.minimum(made, max(entities, 1)), axis=1)
-    assert np.abs(note_vector(entities, rising)[: len(MEASURED) + 1]).sum() <= 1 + 1e-9
+
+
+@given(st.integers(0, 50), arrays.arrays(np.int64, (3, len(GRID)), elements=st.integers(0, 50)))
+def test_no_note_that_a_pipeline_can_make_is_shortened(entities: int, made: NDArray[np.int64]) -> None:
+    """Whichever way its hiding and its precision go: what is shortened would be the notes in which a head does badly."""
+    hidden, right, wrong = np.minimum(made[0], entities), made[1], made[2]
+    vector = note_vector(entities, np.array([hidden, right, right + wrong]))
+    bins, losses = vector[: len(MEASURED) + 2], vector[len(MEASURED) + 2 :]
+    assert bins.min() >= 0
+    assert bins.sum() == pytest.approx(1)
+    assert losses.max() <= 0
+    assert np.linalg.norm(vector) <= NoisyCurves(0.0)._sum.bound
+
+
+WRONG = np.array([[0] * len(GRID), [0] * len(GRID), [0] + [5] * (len(GRID) - 1)])
+"""The best tags hide nothing, and all that lower thresholds hide is wrong."""
+GOOD = np.array([[PHI] * len(GRID), [5] * len(GRID), [5] * len(GRID)])
+
+
+@pytest.mark.parametrize("bad", [100, 500, 900])
+def test_notes_in_which_a_head_does_badly_count_in_full(bad: int) -> None:
+    curves = NoisyCurves(0.0)
+    for number in range(1000):
+        curves.add(PHI, WRONG if number < bad else GOOD)
+    hidden, precision = curves.told(PrivateNoise()).reshape(2, -1)
+    np.testing.assert_allclose(hidden, 1 - bad / 1000, atol=1e-4)
+    np.testing.assert_allclose(precision, [1.0] + [1 - bad / 1000] * (len(MEASURED) - 1), atol=1e-4)
+
+
+def test_a_curve_that_goes_both_ways_is_told_by_its_worse_side() -> None:
+    ways = np.zeros((3, len(GRID)), dtype=np.int64)
+    ways[0, list(MEASURED)] = [2, 4, 2, 4, 3, 4]
+    ways[1, list(MEASURED)] = [1, 1, 8, 8, 9, 9]
+    ways[2, list(MEASURED)] = [1, 2, 10, 10, 20, 20]
+    curves = NoisyCurves(0.0)
+    for _ in range(100):
+        curves.add(PHI, ways)
+    hidden, precision = curves.told(PrivateNoise()).reshape(2, -1)
+    np.testing.assert_allclose(hidden, [0.5, 0.5, 0.5, 0.75, 0.75, 1], atol=1e-4)
+    np.testing.assert_allclose(precision, [1, 0.5, 0.5, 0.5, 0.45, 0.45], atol=1e-4)
+
+
+def test_the_sum_alone_decides_what_is_told() -> None:
+    """How many notes there are is a number of it, and has noise like any other."""
+    curves, empty = NoisyCurves(0.0), NoisyCurves(0.0)
+    for number in range(100):
+        curves.add(number % 3, counts(number % 3))
+    empty._sum._sum[:] = curves._sum._sum
+    np.testing.assert_array_equal(empty.told(PrivateNoise()), curves.told(PrivateNoise()))
 
 
 def test_a_curve_is_read_for_the_whole_grid_and_never_rosier() -> None:

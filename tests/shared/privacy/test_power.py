@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
 from shared.privacy.policy import Limit, Verdict, judge
-from shared.privacy.power import SURE, noticed_rate
+from shared.privacy.power import SURE, breaking_value, noticed_rate
 from shared.privacy.statistics.finding import Finding, proportion
+from shared.privacy.statistics.resampling import auc_interval
 
 ABOVE = Limit("match", "top-1", "a word", above_baseline=0.01)
 TIMES = Limit("match", "top-1", "a word", times_baseline=1.5)
@@ -59,6 +61,38 @@ def test_of_a_sum_the_same_words_may_be_read_in_every_figure(trials: int, figure
     assert binom.sf(breaking - 1, trials, rate) >= SURE - 1e-9
     # It is looked at once: the sum of so many breaks for less than each by itself.
     assert rate < (noticed_rate(verdict(ABOVE, *(found(0, trials, measure=name) for name in names))) or 0)
+
+
+AREA = Limit("match", "top-1", "an area", above_baseline=0.25)
+
+
+def area(separation: float, notes: int, seed: int) -> Finding:
+    """Of scores of which those inside lie so many standard deviations higher."""
+    inside = np.arange(notes) < notes // 2
+    scores = np.random.default_rng(seed).standard_normal(notes) + separation * inside
+    value, interval = auc_interval(scores, inside, np.random.default_rng(seed), 400)
+    return Finding("match", "top-1", value, 0.5, interval, notes, "a list", seed)
+
+
+@pytest.mark.parametrize("notes", [60, 200])
+def test_of_an_area_it_is_told_from_about_where_the_limit_breaks(notes: int) -> None:
+    told = [breaking_value(verdict(AREA, area(0.6, notes, seed))) for seed in range(20)]
+    assert all(one is not None and one > 0.75 for one in told)
+    breaking = [made.value for seed in range(60) if not verdict(AREA, made := area(1.55, notes, seed)).passed]
+    # It claims no more than is so: what breaks the limit may lie somewhat lower, for its interval is narrower.
+    assert 0 < float(np.median([one or 0 for one in told])) - min(breaking) < 0.08
+
+
+def test_with_few_notes_a_greater_leak_passes() -> None:
+    few, many = (breaking_value(verdict(AREA, area(0.6, notes, 1))) or 0 for notes in (60, 600))
+    assert 0.75 < many < few <= 1
+
+
+def test_of_counts_of_what_is_beyond_and_of_what_no_interval_decides_no_value_is_told() -> None:
+    assert breaking_value(verdict(ABOVE, found(0, 100))) is None
+    assert breaking_value(verdict(AREA, area(9.0, 60, 0))) is None
+    assert breaking_value(verdict(replace(AREA, above_baseline=None, most=0.9), area(0.6, 60, 0))) is None
+    assert breaking_value(verdict(AREA)) is None
 
 
 def test_what_is_no_count_or_can_not_break_says_nothing() -> None:
