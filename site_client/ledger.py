@@ -48,6 +48,7 @@ class Event(StrEnum):
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
     SURROGATES_SECRET_MADE_ANEW = "surrogates secret made anew"
     KNOWN_NOTES_GIVEN_UP = "known notes given up"
+    NOTES_KEY_MADE_ANEW = "key of known notes made anew"
     POLICY_SET = "policy set"
     RELEASE_EXAMINED = "release examined"
     RELEASE_LOG_SEEN = "release log seen"

@@ -25,7 +25,8 @@ from site_client.exchange.upload import upload
 from site_client.policy.enforcing import Acceptance, Step, judge_release, require_kept
 from site_client.sharing import approval
 from site_client.sharing.approval import SignedManifest
-from site_client.sharing.known_notes import digest_of_known
+from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import require_not_left
 from site_client.workspace import Workspace
 
@@ -136,4 +137,6 @@ def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
     known = digest_of_known(workspace, ready.sequence)
-    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known).record(workspace)
+    # A share that goes once more after a cut may find neither; what its first entry says counts.
+    key = DigestKey(workspace).fingerprint if known and workspace.notes_key.exists() else ""
+    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known, key).record(workspace)

@@ -24,18 +24,16 @@ from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import Tokens
 from site_client.errors import PolicyError, WorkspaceError
-from site_client.sharing.known_notes import (
-    DigestKey,
+from site_client.sharing.digest_files import (
     Digests,
     ShareDigests,
     are_among,
     digest_of_known,
     join_digests,
-    read_all,
     read_digests,
     save_digests,
-    shares_that_left,
 )
+from site_client.sharing.known_notes import DigestKey, read_all, shares_that_left
 from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
@@ -195,7 +193,16 @@ class Sieve:
         by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
         notes = frozenset(self._passed_notes)
-        digests = ShareDigests(notes, pairs[:, 0], pairs[:, 1], self._representer, again, self._counted, by_tokens)
+        digests = ShareDigests(
+            notes,
+            pairs[:, 0],
+            pairs[:, 1],
+            self._representer,
+            again,
+            self._counted,
+            by_tokens,
+            self._key.fingerprint,
+        )
         save_digests(self._workspace, sequence, digests)
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
@@ -244,7 +251,7 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
 
     Raises:
         PolicyError: something has, or there are fewer notes.
-        WorkspaceError: of this share, too, nobody would know that it has left.
+        WorkspaceError: of this share, too, nobody would know that it has left, or what is known of it was made with a key that is lost.
         LedgerError, WorkspaceError, StorageError: as `Sieve`.
     """
     if sequence in shares_that_left(workspace):
@@ -255,6 +262,11 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
             "encode the notes again"
         )
     own = read_digests(workspace, sequence)
+    if not DigestKey(workspace).has_made(own.notes_key):
+        raise WorkspaceError(
+            f"share {sequence}: expected what is known of its notes by the key in keys/notes.key, found what another key made: nobody can tell "
+            "whether they have left since; restore that key from a backup, or encode the notes again"
+        )
     others = {number: digests for number, _, digests in read_all(workspace) if number not in own.again}
     met = {
         number: known

@@ -43,8 +43,9 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
+from site_client.sharing.digest_files import ShareDigests, save_digests
 from site_client.sharing.encode import encode
-from site_client.sharing.known_notes import ShareDigests, save_digests, shares_that_left
+from site_client.sharing.known_notes import shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused

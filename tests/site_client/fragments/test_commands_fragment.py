@@ -429,6 +429,16 @@ def test_without_the_key_of_its_digests_nothing_is_cut(drafted: House) -> None:
     refused(drafted.fragment(), 30, "notes.key")
 
 
+def test_by_another_key_than_that_of_what_left_nothing_is_cut(drafted: House) -> None:
+    done(drafted.approve())
+    again = drafted.loop.root / "b.fragments"
+    kept = (drafted.root / "keys" / "notes.key").read_bytes()
+    (drafted.root / "keys" / "notes.key").write_bytes(b"k" * 32)
+    refused(drafted.fragment(out=again), 30, "notes.key", "fragments 1", "new workspace")
+    (drafted.root / "keys" / "notes.key").write_bytes(kept)
+    refused(drafted.fragment(out=again), 35)
+
+
 def test_without_what_left_before_nothing_is_cut(drafted: House) -> None:
     done(drafted.approve())
     kept = drafted.root / "fragments" / "0001.fragments"

@@ -16,20 +16,18 @@ from shared.text.tokens import tokenise
 from site_client import ledger
 from site_client.errors import WorkspaceError
 from site_client.ledger import Event
+from site_client.policy.site_policy import DEFAULT
+from site_client.policy.stored import set_policy
+from site_client.sharing.digest_files import ShareDigests, are_among, digest_of_known, read_digests, save_digests
 from site_client.sharing.known_notes import (
     DigestKey,
-    ShareDigests,
     add_trained,
-    are_among,
-    digest_of_known,
     give_up_lost,
     read_all,
-    read_digests,
     read_trained,
-    save_digests,
     shares_that_left,
 )
-from site_client.workspace import Workspace, create
+from site_client.workspace import Workspace, create, open_workspace
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import note
 
@@ -48,7 +46,9 @@ def leave(site: Workspace, sequence: int, *, earlier: bool = False) -> None:
         "bundle_sha256": "cd" * 32,
         "to": "folder",
     }
-    known: dict[str, Json] = {} if earlier else {"known_notes": digest_of_known(site, sequence)}
+    known: dict[str, Json] = {}
+    if not earlier:
+        known = {"known_notes": digest_of_known(site, sequence), "notes_key": DigestKey(site).fingerprint}
     ledger.record(site, Event.SUBMITTED, details | known)
 
 
@@ -62,7 +62,8 @@ def digests(site: Workspace, texts: list[str] = TEXTS) -> ShareDigests:
     words = np.concatenate([key.sentences(text, tokenise(text)) for text in texts])
     pairs = np.unique(np.stack([words, key.labelled(words, chunk)], 1), axis=0)
     cut = np.sort(np.concatenate([key.cut_sentences(tokenise(text)) for text in texts]))
-    return ShareDigests(frozenset(map(key.note, texts)), pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3, cut)
+    notes = frozenset(map(key.note, texts))
+    return ShareDigests(notes, pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3, cut, key.fingerprint)
 
 
 def test_what_was_submitted_has_left_whatever_became_of_it(site: Workspace) -> None:
@@ -81,6 +82,7 @@ def test_what_was_kept_of_a_share_is_read_again(site: Workspace) -> None:
     save_digests(site, 7, kept)
     read = read_digests(site, 7)
     assert (read.notes, read.representer, read.again, read.new_notes) == (kept.notes, "ab" * 32, (1,), 3)
+    assert read.notes_key == kept.notes_key == DigestKey(site).fingerprint
     assert read.sentences.tolist() == kept.sentences.tolist() == sorted(kept.sentences.tolist())
     assert read.labelled.tolist() == kept.labelled.tolist()
     assert read.by_tokens.tolist() == kept.by_tokens.tolist()
@@ -114,6 +116,79 @@ def test_without_its_key_nobody_goes_on_as_if_nothing_had_left(site: Workspace) 
     with pytest.raises(WorkspaceError, match=r"notes\.key"):
         DigestKey(site)
     assert not site.notes_key.exists()
+
+
+def _draft_of_fragments(site: Workspace) -> None:
+    (site.root / "fragments").mkdir()
+    (site.root / "fragments" / "0001.notes").write_bytes(b"")
+
+
+USES: dict[str, Callable[[Workspace], object]] = {
+    "a share that left": lambda site: (
+        save_digests(site, 1, digests(site)),
+        leave(site, 1),
+        shutil.rmtree(site.root / "known-notes"),
+    ),
+    "a share that left with an earlier version": lambda site: (
+        ledger.record(site, Event.RELEASE_EXAMINED, {}),
+        leave(site, 1, earlier=True),
+    ),
+    "a share that was encoded": lambda site: (set_policy(site, DEFAULT), site.next_sequence()),
+    "a draft of fragments": _draft_of_fragments,
+    "fragments that left": lambda site: ledger.record(site, Event.FRAGMENTS_APPROVED, {"number": 1}),
+    "a training": lambda site: ledger.record(site, Event.FEDERATED_ROUND, {}),
+    "an adapted head": lambda site: ledger.record(site, Event.HEAD_ADAPTED, {}),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_key_that_was_used_is_not_made_anew_though_its_digests_are_gone_as_well(use: str, site: Workspace) -> None:
+    """An incomplete backup lacks both; another key would know nothing of what the digests tell once they are back."""
+    USES[use](site)
+    site.notes_key.unlink()
+    site = open_workspace(site.root)
+    with pytest.raises(WorkspaceError, match=r"notes\.key.*--lost-known-notes"):
+        DigestKey(site)
+    assert not site.notes_key.exists()
+
+
+def test_a_workspace_of_before_there_were_digests_gets_its_key(site: Workspace) -> None:
+    leave(site, 1, earlier=True)
+    site.notes_key.unlink()
+    assert DigestKey(open_workspace(site.next_sequence()[0].root)).note("a")
+
+
+def test_another_key_knows_nothing_and_is_told(site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    leave(site, 1)
+    site.notes_key.write_bytes(b"k" * 32)
+    with pytest.raises(WorkspaceError, match=r"share 1.*another keys/notes\.key.*--lost-known-notes"):
+        list(read_all(site))
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_key_that_is_lost_for_good_is_given_up_and_counts_again_once_it_is_back(
+    earlier: bool, site: Workspace
+) -> None:
+    ledger.record(site, Event.RELEASE_EXAMINED, {})
+    save_digests(site, 1, digests(site))
+    leave(site, 1, earlier=earlier)
+    kept = site.notes_key.read_bytes()
+    site.notes_key.unlink()
+    assert give_up_lost(site) == give_up_lost(site) == (1,)
+    told = [(entry.event, entry.details) for entry in ledger.entries(site)][-2:]
+    assert told == [
+        (Event.NOTES_KEY_MADE_ANEW, {"notes_key": DigestKey(site).fingerprint}),
+        (Event.KNOWN_NOTES_GIVEN_UP, {"shares": [1]}),
+    ]
+    assert [bool(one.notes) for _, _, one in read_all(site)] == [False]
+    save_digests(site, 2, digests(site))
+    leave(site, 2)
+    assert [bool(one.notes) for _, _, one in read_all(site)] == [False, True]
+    site.notes_key.write_bytes(kept)
+    with pytest.raises(WorkspaceError, match="share 2"):
+        list(read_all(site))
+    assert give_up_lost(site) == ((1, 2) if earlier else (2,))
 
 
 LOSSES: dict[str, Callable[[Path], object]] = {
@@ -177,6 +252,15 @@ def test_a_training_after_the_digests_of_earlier_ones_were_lost_does_not_hide_it
     (site.root / "known-notes" / "trained.digests").unlink()
     add_trained(site, frozenset([b"b" * 16]))
     with pytest.raises(WorkspaceError, match="trained"):
+        read_trained(site)
+
+
+def test_a_training_is_not_known_by_another_key(site: Workspace) -> None:
+    add_trained(site, frozenset([DigestKey(site).note("a")]))
+    ledger.record(site, Event.FEDERATED_ROUND, {})
+    site.notes_key.unlink()
+    give_up_lost(site)
+    with pytest.raises(WorkspaceError, match=r"trained.*another key"):
         read_trained(site)
 
 

@@ -18,7 +18,8 @@ from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tok
 from site_client import ledger
 from site_client.errors import PolicyError, WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey, digest_of_known
+from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.known_notes import DigestKey, give_up_lost
 from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
 from site_client.workspace import Workspace, create
 from tests.site_client.sites import SCHEME
@@ -234,6 +235,18 @@ def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Wo
     shutil.rmtree(site.root / "known-notes")
     kept.rename(site.root / "known-notes")
     assert encode(site, [*NOTES, *LATER])[1].left_out == len(NOTES)
+
+
+def test_a_share_that_was_encoded_with_a_lost_key_does_not_leave(site: Workspace) -> None:
+    share(site, NOTES, 1)
+    encode(site, LATER, 2)
+    kept = site.notes_key.read_bytes()
+    site.notes_key.unlink()
+    give_up_lost(site)
+    with pytest.raises(WorkspaceError, match=r"share 2.*another key"):
+        require_not_left(site, 2, 1)
+    site.notes_key.write_bytes(kept)
+    require_not_left(site, 2, 1)
 
 
 def test_a_share_is_held_to_the_number_of_notes_that_is_asked_for_when_it_leaves(site: Workspace) -> None:
