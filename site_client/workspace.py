@@ -287,9 +287,13 @@ class Workspace:
             workspace.save()
         return workspace
 
-    def next_sequence(self) -> tuple[Workspace, int]:
-        """The workspace with a sequence number that no share had before, saved ahead of its use."""
-        workspace = self.update_settings(lambda now: replace(now, sequence=now.sequence + 1))
+    def next_sequence(self, after: int = 0) -> tuple[Workspace, int]:
+        """The workspace with a sequence number that no share had before, saved ahead of its use.
+
+        Args:
+            after: a number that some share has, whatever the settings say: they may have been restored.
+        """
+        workspace = self.update_settings(lambda now: replace(now, sequence=max(now.sequence, after) + 1))
         return workspace, workspace.sequence
 
 

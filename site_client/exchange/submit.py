@@ -125,7 +125,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
     # Before somebody is asked to approve it.
     require_key_that_counts(workspace, signed)
     judgement = judge_release(workspace, signed.manifest.release)
-    require_not_left(workspace, signed.manifest.sequence, judgement.policy.least_new_notes)
+    require_not_left(workspace, signed.manifest.sequence, signed.sha256, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)
     return signed
 

@@ -67,7 +67,7 @@ def digest_of_known(workspace: Workspace, sequence: int) -> str:
     Raises:
         StorageError: one can't be read.
     """
-    paths = [known_notes_folder(workspace) / f"{sequence:04}.{ending}" for ending in ("digests", "sentences")]
+    paths = _paths(workspace, sequence)
     if not all(map(is_there, paths)):
         return ""
     return hashlib.sha256("".join(map(file_sha256, paths)).encode("ascii")).hexdigest()
@@ -77,8 +77,14 @@ def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> 
     """Keeps what is known of a share, for its owner alone and in no order that tells of the notes.
 
     Raises:
+        WorkspaceError: of another share of that number something is known; it stays.
         StorageError: no room, no permission.
     """
+    if any(map(is_there, _paths(workspace, sequence))):
+        raise WorkspaceError(
+            f"known-notes/{sequence:04}.digests, .sentences: expected no files of share {sequence}, found those of another share of that "
+            "number; encode the notes again"
+        )
     stated = {
         "format": FORMAT,
         "representer": digests.representer,
@@ -93,8 +99,9 @@ def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> 
     folder = known_notes_folder(workspace)
     with map_os_errors(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
-    write_bytes(folder / f"{sequence:04}.sentences", b"".join((json.dumps(stated).encode("ascii"), b"\n", *parts)))
-    write_bytes(folder / f"{sequence:04}.digests", b"".join(sorted(digests.notes)))
+    of_notes, of_sentences = _paths(workspace, sequence)
+    write_bytes(of_sentences, b"".join((json.dumps(stated).encode("ascii"), b"\n", *parts)))
+    write_bytes(of_notes, b"".join(sorted(digests.notes)))
 
 
 def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
@@ -104,8 +111,8 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         WorkspaceError: a file is damaged.
         StorageError: one can't be read.
     """
-    known = read_note_digests(known_notes_folder(workspace) / f"{sequence:04}.digests")
-    path = known_notes_folder(workspace) / f"{sequence:04}.sentences"
+    of_notes, path = _paths(workspace, sequence)
+    known = read_note_digests(of_notes)
     head, _, body = _read(path).partition(b"\n")
     if not head:
         return ShareDigests(known)
@@ -158,6 +165,12 @@ def read_note_digests(path: Path) -> frozenset[bytes]:
     """
     notes = _read(path)
     return frozenset(notes[place : place + NOTE_BYTES] for place in range(0, len(notes), NOTE_BYTES))
+
+
+def _paths(workspace: Workspace, sequence: int) -> tuple[Path, Path]:
+    """The files of a share: of its notes, and of its sentences."""
+    folder = known_notes_folder(workspace)
+    return folder / f"{sequence:04}.digests", folder / f"{sequence:04}.sentences"
 
 
 def _read(path: Path) -> bytes:

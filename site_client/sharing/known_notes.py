@@ -51,6 +51,7 @@ from site_client.workspace import Workspace
 _TRAINED = "trained.digests"
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
+_OF_SHARES = (Event.APPROVED, Event.APPROVAL_WAIVED, Event.SUBMITTED, Event.RECEIPT, Event.WITHDRAWAL_REQUESTED)
 ANOTHER_KEY = "another"
 """Instead of the fingerprint of a key that was lost before the ledger told of any."""
 _WITH_THE_KEY = (Event.FRAGMENTS_APPROVED, Event.FEDERATED_ROUND, Event.HEAD_ADAPTED, Event.NOTES_KEY_MADE_ANEW)
@@ -179,25 +180,49 @@ def shares_that_left(workspace: Workspace) -> dict[int, bool]:
     Raises:
         LedgerError: the ledger was changed, so that nobody knows what has left.
     """
-    return {sequence: left.counts for sequence, left in _shares_that_left(workspace).items()}
+    shares = _shares_that_left(workspace)
+    return {number: any(left.counts for (one, _), left in shares.items() if one == number) for number, _ in shares}
 
 
-def _shares_that_left(workspace: Workspace) -> dict[int, _Left]:
-    found: dict[int, _Left] = {}
+def has_left(workspace: Workspace, manifest_sha256: str) -> bool:
+    """Whether exactly this share has left; its number alone does not tell, for settings that were restored gave numbers a second time.
+
+    Raises:
+        LedgerError: the ledger was changed.
+    """
+    return any(manifest == manifest_sha256 for _, manifest in _shares_that_left(workspace))
+
+
+def last_number(workspace: Workspace) -> int:
+    """The highest number of a share that the ledger or a file of digests tells of; the settings may know fewer, being restored.
+
+    Raises:
+        LedgerError: the ledger was changed.
+    """
+    files = (path.stem for path in known_notes_folder(workspace).glob("*.*"))
+    told = (entry.details.get("sequence") for entry in ledger.entries(workspace) if entry.event in _OF_SHARES)
+    numbers = [*(int(stem) for stem in files if stem.isdecimal()), *(one for one in told if isinstance(one, int))]
+    return max(numbers, default=0)
+
+
+def _shares_that_left(workspace: Workspace) -> dict[tuple[int, str], _Left]:
+    """By number and digest of the manifest, ascending."""
+    found: dict[tuple[int, str], _Left] = {}
     kept = False
     for entry in ledger.entries(workspace):
         sequence, given_up = entry.details.get("sequence"), entry.details.get("shares")
+        share = (sequence, str(entry.details.get("manifest_sha256"))) if isinstance(sequence, int) else None
         # Digests are kept by every version that looks at releases, and by none before.
         kept = kept or entry.event == Event.RELEASE_EXAMINED
         if entry.event == Event.KNOWN_NOTES_GIVEN_UP and isinstance(given_up, list):
-            found |= {number: replace(left, given_up=True) for number, left in found.items() if number in given_up}
+            found |= {one: replace(left, given_up=True) for one, left in found.items() if one[0] in given_up}
         elif entry.event == Event.NOTES_KEY_MADE_ANEW:
-            found = {number: replace(left, notes_key=left.notes_key or ANOTHER_KEY) for number, left in found.items()}
-        elif entry.event == Event.SUBMITTED and isinstance(sequence, int):
+            found = {one: replace(left, notes_key=left.notes_key or ANOTHER_KEY) for one, left in found.items()}
+        elif entry.event == Event.SUBMITTED and share is not None:
             stated, key = (str(entry.details.get(name, "")) for name in ("known_notes", "notes_key"))
-            found.setdefault(sequence, _Left(True, stated, kept, key))
-        elif entry.event == Event.RECEIPT and isinstance(sequence, int) and sequence in found:
-            found[sequence] = replace(found[sequence], counts=entry.details.get("state") not in _GONE)
+            found.setdefault(share, _Left(True, stated, kept, key))
+        elif entry.event == Event.RECEIPT and share in found:
+            found[share] = replace(found[share], counts=entry.details.get("state") not in _GONE)
     return dict(sorted(found.items()))
 
 
@@ -217,7 +242,7 @@ def give_up_lost(workspace: Workspace) -> tuple[int, ...]:
     key = DigestKey(workspace).fingerprint
     lost = {
         sequence: left.given_up
-        for sequence, left in _shares_that_left(workspace).items()
+        for (sequence, _), left in _shares_that_left(workspace).items()
         if left.is_lost(digest_of_known(workspace, sequence), key)
     }
     new: list[Json] = [sequence for sequence, given_up in lost.items() if not given_up]
@@ -289,7 +314,7 @@ def read_all(workspace: Workspace) -> Iterator[tuple[int, bool, ShareDigests]]:
     """
     shares = _shares_that_left(workspace)
     key = DigestKey(workspace).fingerprint if shares else ""
-    for sequence, left in shares.items():
+    for (sequence, _), left in shares.items():
         found = digest_of_known(workspace, sequence)
         if not left.is_lost(found, key):
             yield sequence, left.counts, read_digests(workspace, sequence)

@@ -33,7 +33,7 @@ from site_client.sharing.digest_files import (
     read_digests,
     save_digests,
 )
-from site_client.sharing.known_notes import DigestKey, read_all, shares_that_left
+from site_client.sharing.known_notes import DigestKey, has_left, read_all
 from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
@@ -241,12 +241,13 @@ class Sieve:
             )
 
 
-def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
+def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, least: int) -> None:
     """Returns if nothing of a share that was encoded earlier has left since with another one.
 
     Args:
         workspace: of the site.
-        sequence: number of the share; one that has left itself may leave again, as it is.
+        sequence: number of the share.
+        manifest_sha256: digest of its manifest; exactly the share that has left may leave again, as it is.
         least: different notes that a share must hold, by the policy of today.
 
     Raises:
@@ -254,7 +255,7 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
         WorkspaceError: of this share, too, nobody would know that it has left, or what is known of it was made with a key that is lost.
         LedgerError, WorkspaceError, StorageError: as `Sieve`.
     """
-    if sequence in shares_that_left(workspace):
+    if has_left(workspace, manifest_sha256):
         return
     if not digest_of_known(workspace, sequence):
         raise WorkspaceError(

@@ -23,6 +23,8 @@ from site_client.sharing.known_notes import (
     DigestKey,
     add_trained,
     give_up_lost,
+    has_left,
+    last_number,
     read_all,
     read_trained,
     shares_that_left,
@@ -53,7 +55,7 @@ def leave(site: Workspace, sequence: int, *, earlier: bool = False) -> None:
 
 
 def receipt(site: Workspace, sequence: int, state: str) -> None:
-    ledger.record(site, Event.RECEIPT, {"sequence": sequence, "state": state})
+    ledger.record(site, Event.RECEIPT, {"sequence": sequence, "manifest_sha256": "ab" * 32, "state": state})
 
 
 def digests(site: Workspace, texts: list[str] = TEXTS) -> ShareDigests:
@@ -97,6 +99,38 @@ def test_of_a_share_of_an_earlier_version_its_notes_are_known_or_nothing(site: W
     read = read_digests(site, 1)
     assert read.notes == {b"a" * 16, b"b" * 16}
     assert read.of_earlier_version
+
+
+def test_what_is_known_of_a_share_is_not_replaced_by_another_of_its_number(site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    before = digest_of_known(site, 1)
+    with pytest.raises(WorkspaceError, match=r"0001\.digests.*another share"):
+        save_digests(site, 1, digests(site, TEXTS[:1]))
+    assert digest_of_known(site, 1) == before
+
+
+def test_settings_that_were_restored_alone_bring_no_number_back(site: Workspace) -> None:
+    assert last_number(site) == 0
+    leave(site, 3, earlier=True)
+    add_trained(site, frozenset())
+    assert last_number(site) == 3
+    save_digests(site, 12345, digests(site))
+    assert last_number(site) == 12345
+    assert site.next_sequence(after=last_number(site))[1] == 12346
+    assert open_workspace(site.root).next_sequence(after=7)[1] == 12347
+
+
+def test_two_shares_of_one_number_are_two(site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    leave(site, 1)
+    other: dict[str, Json] = {"sequence": 1, "manifest_sha256": "ef" * 32, "bundle_sha256": "cd" * 32, "to": "folder"}
+    ledger.record(site, Event.SUBMITTED, {**other, "known_notes": "12" * 32})
+    receipt(site, 1, "rejected")
+    assert shares_that_left(site) == {1: True}
+    assert has_left(site, "ef" * 32)
+    assert not has_left(site, "01" * 32)
+    with pytest.raises(WorkspaceError, match="share 1"):
+        list(read_all(site))
 
 
 @pytest.mark.parametrize(

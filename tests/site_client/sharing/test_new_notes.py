@@ -51,12 +51,17 @@ def encode(
     return shown, sifted
 
 
+def manifest(sequence: int) -> str:
+    """Digest of the manifest of a share."""
+    return f"{sequence:064}"
+
+
 def leave(site: Workspace, sequence: int, state: str = "") -> None:
     known = digest_of_known(site, sequence)
-    digests = {"manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32, "known_notes": known}
+    digests = {"manifest_sha256": manifest(sequence), "bundle_sha256": "cd" * 32, "known_notes": known}
     ledger.record(site, Event.SUBMITTED, {"sequence": sequence, "to": "folder", **digests})
     if state:
-        receipt: dict[str, Json] = {"sequence": sequence, "state": state}
+        receipt: dict[str, Json] = {"sequence": sequence, "manifest_sha256": manifest(sequence), "state": state}
         ledger.record(site, Event.RECEIPT, receipt)
 
 
@@ -179,7 +184,7 @@ def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Works
     encode(site, second, 2)
     leave(site, 1)
     with pytest.raises(PolicyError, match="some of it has left with share 1"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     shown, sifted = encode(site, second)
     assert not [words for words in shown if "worse" in words and "night" in words]
     assert (sifted.sentences, sifted.shares) == (25, (1,))
@@ -206,13 +211,13 @@ def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None
 def test_of_two_shares_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:
     for sequence, documents in ((1, NOTES), (2, [*NOTES, *LATER]), (3, LATER)):
         encode(site, documents, sequence)
-    require_not_left(site, 2, 1)
+    require_not_left(site, 2, manifest(2), 1)
     leave(site, 1)
     with pytest.raises(PolicyError, match="some of it has left with share 1 since"):
-        require_not_left(site, 2, 1)
-    require_not_left(site, 3, 1)
+        require_not_left(site, 2, manifest(2), 1)
+    require_not_left(site, 3, manifest(3), 1)
     # After a cut the same share goes on.
-    require_not_left(site, 1, 1)
+    require_not_left(site, 1, manifest(1), 1)
 
 
 def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Workspace) -> None:
@@ -224,17 +229,24 @@ def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Wo
         encode(site, NOTES)
     # Of the one that waits, too, nobody would know that it has left.
     with pytest.raises(WorkspaceError, match="share 2: expected what is known of its notes"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     for path in kept.glob("0002.*"):
         (site.root / "known-notes").mkdir(exist_ok=True)
         shutil.copy(path, site.root / "known-notes")
     with pytest.raises(WorkspaceError, match="share 1"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     # After a cut the same share goes on.
-    require_not_left(site, 1, 1)
+    require_not_left(site, 1, manifest(1), 1)
     shutil.rmtree(site.root / "known-notes")
     kept.rename(site.root / "known-notes")
     assert encode(site, [*NOTES, *LATER])[1].left_out == len(NOTES)
+
+
+def test_another_share_of_the_number_of_one_that_left_is_looked_at(site: Workspace) -> None:
+    """Settings that were restored alone gave its number a second time."""
+    share(site, NOTES, 1)
+    with pytest.raises(PolicyError, match="some of it has left with share 1"):
+        require_not_left(site, 1, "ef" * 32, 1)
 
 
 def test_a_share_that_was_encoded_with_a_lost_key_does_not_leave(site: Workspace) -> None:
@@ -244,16 +256,16 @@ def test_a_share_that_was_encoded_with_a_lost_key_does_not_leave(site: Workspace
     site.notes_key.unlink()
     give_up_lost(site)
     with pytest.raises(WorkspaceError, match=r"share 2.*another key"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     site.notes_key.write_bytes(kept)
-    require_not_left(site, 2, 1)
+    require_not_left(site, 2, manifest(2), 1)
 
 
 def test_a_share_is_held_to_the_number_of_notes_that_is_asked_for_when_it_leaves(site: Workspace) -> None:
     encode(site, NOTES, 1)
-    require_not_left(site, 1, 30)
+    require_not_left(site, 1, manifest(1), 30)
     with pytest.raises(PolicyError, match="at least 31 notes, got 30"):
-        require_not_left(site, 1, 31)
+        require_not_left(site, 1, manifest(1), 31)
 
 
 def test_notes_without_text_and_copies_hide_no_other(site: Workspace) -> None:
@@ -274,7 +286,7 @@ def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site:
     shown, sifted = encode(site, [*new, *LATER, *NOTES], 3, B, again=True)
     assert Counter(shown) == Counter(first + second)
     assert (sifted.counted, sifted.left_out, sifted.shares) == (55, 25, (1, 2))
-    require_not_left(site, 3, 1)
+    require_not_left(site, 3, manifest(3), 1)
     leave(site, 3)
     with pytest.raises(PolicyError):
         encode(site, [*LATER, *NOTES], representer=B, again=True)
@@ -299,10 +311,10 @@ def test_what_a_program_takes_for_phi_is_no_label_that_was_changed(site: Workspa
 @pytest.mark.parametrize("state", ["rejected", "withdrawn"])
 def test_a_share_that_does_not_count_may_leave_again_as_it_was(state: str, site: Workspace) -> None:
     first = share(site, NOTES, 1)
-    ledger.record(site, Event.RECEIPT, {"sequence": 1, "state": state})
+    ledger.record(site, Event.RECEIPT, {"sequence": 1, "manifest_sha256": manifest(1), "state": state})
     shown, _ = encode(site, NOTES[::-1], 2, again=True)
     assert Counter(shown) == Counter(first)
-    require_not_left(site, 2, 1)
+    require_not_left(site, 2, manifest(2), 1)
 
 
 def test_the_sentences_of_notes_in_many_chunks_are_not_confused(site: Workspace) -> None:
