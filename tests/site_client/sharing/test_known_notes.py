@@ -38,7 +38,10 @@ TEXTS = ["Brunhilda was seen.\n", "Quintus was not.\n", "Nobody came."]
 
 @pytest.fixture
 def site(tmp_path: Path) -> Workspace:
-    return create(tmp_path / "site", "north")
+    made = create(tmp_path / "site", "north")
+    # Nothing is kept before there is an entry.
+    ledger.record(made, Event.ENROLMENT_REQUESTED, {})
+    return made
 
 
 def leave(site: Workspace, sequence: int, *, earlier: bool = False) -> None:
@@ -167,7 +170,11 @@ USES: dict[str, Callable[[Workspace], object]] = {
         ledger.record(site, Event.RELEASE_EXAMINED, {}),
         leave(site, 1, earlier=True),
     ),
-    "a share that was encoded": lambda site: (set_policy(site, DEFAULT), site.next_sequence()),
+    "a share that was encoded": lambda site: (
+        ledger.ledger_path(site).write_bytes(b""),
+        set_policy(site, DEFAULT),
+        site.next_sequence(),
+    ),
     "a draft of fragments": _draft_of_fragments,
     "fragments that left": lambda site: ledger.record(site, Event.FRAGMENTS_APPROVED, {"number": 1}),
     "a training": lambda site: ledger.record(site, Event.FEDERATED_ROUND, {}),

@@ -30,7 +30,10 @@ A, B = "aa" * 32, "bb" * 32
 
 @pytest.fixture
 def site(tmp_path: Path) -> Workspace:
-    return create(tmp_path / "site", "north")
+    made = create(tmp_path / "site", "north")
+    # Nothing is kept before there is an entry.
+    ledger.record(made, Event.ENROLMENT_REQUESTED, {})
+    return made
 
 
 def encode(
