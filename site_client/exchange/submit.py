@@ -1,6 +1,6 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the key that signed it counts today; the release that it was made with keeps the hospital's policy, of today;
+In this order: the key that signed it counts today; nobody has taken it back; the release that it was made with keeps the hospital's policy, of today;
 nothing of it has left with another share since it was encoded; the share is verified once more, as the provider will verify it;
 somebody has approved it; it is sealed; the ledger says that it leaves, and where to; it leaves; its receipt is verified and
 recorded. After a cut anywhere the same command goes on.
@@ -45,7 +45,7 @@ def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: 
 
     Raises:
         ProtocolError: the share is damaged, not this site's, or of another release than the one in use.
-        ApprovalError: nobody has approved it.
+        ApprovalError: nobody has approved it, or it was taken back.
         PolicyError: its release does not keep the hospital's policy.
         SiteError: there is another file of that name already.
         StorageError: no room, no permission; nothing half-written stays.
@@ -90,7 +90,7 @@ def submit_to_server(
 
     Raises:
         ProtocolError: the share or the receipt is not what it should be.
-        ApprovalError: nobody has approved it.
+        ApprovalError: nobody has approved it, or it was taken back.
         PolicyError: its release does not keep the hospital's policy.
         RefusedError: the server does not take it.
         UnreachableError: no answer, however often; the same command goes on later.
@@ -117,6 +117,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
         acceptance: who takes the responsibility; recorded, and bound to exactly this share.
 
     Raises:
+        ApprovalError: the share was taken back.
         PolicyError: something has, or the release does not and nobody does.
         SiteError: the key that signed the share has ended.
         ProtocolError: the share is damaged, or not this site's.
@@ -124,6 +125,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
     signed = approval.signed_manifest(workspace, share)
     # Before somebody is asked to approve it.
     require_key_that_counts(workspace, signed)
+    approval.require_not_withdrawn(workspace, signed)
     judgement = judge_release(workspace, signed.manifest.release)
     require_not_left(workspace, signed.manifest.sequence, signed.sha256, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)

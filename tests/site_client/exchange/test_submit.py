@@ -41,6 +41,7 @@ from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
+from site_client.exchange.withdraw import find_share, request_withdrawal
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.digest_files import ShareDigests, save_digests
@@ -184,6 +185,19 @@ def test_nothing_leaves_that_nobody_has_approved(pair: Pair, tmp_path: Path) -> 
         submit_to_folder(pair.hospital, pair.share(), tmp_path / "stick", None)
     assert not (tmp_path / "stick").exists()
     assert "submitted" not in pair.events()
+
+
+@pytest.mark.parametrize("approver", [None, "A. Person"])
+def test_a_share_that_was_taken_back_does_not_leave_again(approver: str | None, pair: Pair, tmp_path: Path) -> None:
+    share, other = pair.share(), pair.share(2, seed=1)
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    request_withdrawal(pair.hospital, find_share(pair.hospital, "1"), "consent", DAY)
+    count = len(pair.events())
+    with pytest.raises(ApprovalError, match=r"share 1: expected one that nobody has taken back.*--again"):
+        submit_to_folder(pair.hospital, share, tmp_path / "later", approver)
+    assert not (tmp_path / "later").exists()
+    assert len(pair.events()) == count
+    submit_to_folder(pair.hospital, other, tmp_path / "later", "A. Person")
 
 
 def test_a_damaged_share_does_not_leave(pair: Pair, tmp_path: Path) -> None:
