@@ -19,7 +19,7 @@ from protocols.errors import UnknownSignerError
 from protocols.share.fragments import FragmentManifest, Fragments, fragment_bytes, open_fragments
 from site_client import ledger
 from site_client.errors import ApprovalError, PolicyError
-from site_client.fragments.store import approved_files, approved_path, read_draft, read_gone
+from site_client.fragments.store import approved_files, approved_path, notes_path, read_draft, read_gone
 from site_client.ledger import Event
 from site_client.policy.approver import check_approver
 from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -135,6 +135,7 @@ def _keep(workspace: Workspace, data: bytes, manifest: FragmentManifest, policy:
         "lines": manifest.lines,
         "least_notes": manifest.least_notes,
         "release": manifest.release,
+        "notes_sha256": file_sha256(notes_path(workspace, manifest.number)),
         "notes_key": DigestKey(workspace).fingerprint,
         "policy_sha256": policy,
         "approver": approver,

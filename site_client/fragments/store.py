@@ -4,6 +4,8 @@
                                 digests as in `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
+The ledger has the digest of both, so that neither is exchanged, say for what is kept of another file.
+
 What counts as gone is what the ledger says was approved, for from then on it may be in anybody's hands. A draft that nobody approved
 stands in nobody's way.
 """
@@ -126,7 +128,7 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         WorkspaceError: that is missing or damaged.
         StorageError: it can't be read.
     """
-    path = _folder(workspace) / f"{number:04}.notes"
+    path = notes_path(workspace, number)
     try:
         with map_os_errors(path):
             head, _, body = path.read_bytes().partition(b"\n")
@@ -144,6 +146,11 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         raise _damaged(path) from error
 
 
+def notes_path(workspace: Workspace, number: int) -> Path:
+    """Where the workspace keeps of which notes a file was made."""
+    return _folder(workspace) / f"{number:04}.notes"
+
+
 def approved_path(workspace: Workspace, number: int) -> Path:
     """Where the workspace keeps an approved file."""
     return _folder(workspace) / f"{number:04}.fragments"
@@ -155,10 +162,12 @@ class ApprovedFile:
 
     Args:
         file_sha256: its digest.
+        notes_sha256: that of what is kept of its notes; "" where an earlier version approved it.
         notes_key: fingerprint of the key by which its notes are known; "" where nobody knows of another than today's.
     """
 
     file_sha256: str
+    notes_sha256: str
     notes_key: str
 
 
@@ -173,8 +182,8 @@ def approved_files(workspace: Workspace) -> dict[int, ApprovedFile]:
         if entry.event == Event.NOTES_KEY_MADE_ANEW:
             found = {number: replace(one, notes_key=one.notes_key or ANOTHER_KEY) for number, one in found.items()}
         elif entry.event == Event.FRAGMENTS_APPROVED:
-            digest, key = str(entry.details["file_sha256"]), str(entry.details.get("notes_key", ""))
-            found[int(str(entry.details["number"]))] = ApprovedFile(digest, key)
+            notes, key = (str(entry.details.get(name, "")) for name in ("notes_sha256", "notes_key"))
+            found[int(str(entry.details["number"]))] = ApprovedFile(str(entry.details["file_sha256"]), notes, key)
     return found
 
 
@@ -206,6 +215,9 @@ def read_gone(workspace: Workspace) -> Gone:
                 f"{number:04}.notes: expected the sentences and the patients of the notes of which fragments {number} have left, found what "
                 f"an earlier version kept: these, printed anew, and who comes back would count as new; {_ELSEWHERE}"
             )
+        stands = one.notes_sha256 in ("", file_sha256(notes_path(workspace, number)))
+        if not stands or draft.manifest_sha256 != fragments.manifest.sha256:
+            raise _damaged(notes_path(workspace, number))
         gone = gone.joined(number, draft, fragments.phrases)
     return gone
 
@@ -221,7 +233,7 @@ def _write(workspace: Workspace, number: int, draft: Draft) -> None:
     }
     parts = (*sorted(draft.notes), *sorted(draft.patients), draft.sentences.astype("<u8").tobytes())
     data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(parts)
-    write_bytes(_folder(workspace) / f"{number:04}.notes", data)
+    write_bytes(notes_path(workspace, number), data)
 
 
 def _digests(data: bytes) -> frozenset[bytes]:
