@@ -103,6 +103,8 @@ def encoded_blocks(
         watch(chunk.words)
         new = chunk if sieve is None else sieve.sentences(chunk)
         passed, factors = guard.admit_sentences(new)
+        if sieve is not None:
+            sieve.admitted(guard.admitted)
         if len(passed.lengths):
             sent = construction.with_public_lengths(passed, noise)
             yield block_of(construction.share_sentences(sent, noise, factors))

@@ -6,7 +6,9 @@ Whoever holds two shares of a hospital subtracts one from the other. So
   what is labelled otherwise, would point to what was corrected;
 - a note of which more than half of the tokens stand in sentences that have left counts as that note, edited;
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
-- fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note.
+- fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
+  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share, being
+  a print of one of them.
 
 Under another representer the provider needs the notes of before once more (`--again`), and so it does where a share was refused.
 Then whole shares leave again, with the labels that they left with, and no new note among them: else the two would tell the same.
@@ -39,7 +41,7 @@ from site_client.workspace import Workspace
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
 EDITED = 0.5
-"""A note of which a larger part has left is that one, edited."""
+"""A note of which a larger part has left, or leaves with others, is one of these, edited."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Sifted:
 
     Args:
         notes: that were looked at.
-        counted: notes that count towards the least number: different ones, each with something to share.
+        counted: notes that count towards the least number: different ones, each with something that leaves.
         left_out: notes that were left out: they have left before, or with `again` they have not.
         sentences: of the other notes that were left out, for they have left with another note.
         shares: numbers of the earlier shares of what has left before, ascending.
@@ -121,12 +123,17 @@ class Sieve:
         self._closed_sentences = join_digests([one.known for one in closed])
         self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
         self._open_sentences = join_digests([one.known for one in self._open.values()])
-        self._passed_notes: set[bytes] = set()
+        self._passed_notes: list[bytes] = []
         self._known_notes: set[bytes] = set()
         self._known_sentences: list[Digests] = []
         self._waiting: list[Digests] = []
+        self._waiting_notes: list[NDArray[np.int64]] = []
+        # Of each sentence that passed: what it is known by, which of the passed notes it is of, its length, and whether it leaves.
         self._sentences: list[Digests] = []
         self._labelled: list[Digests] = []
+        self._notes: list[NDArray[np.int64]] = []
+        self._lengths: list[NDArray[np.int64]] = []
+        self._leave: list[NDArray[np.bool_]] = []
         self._looked_at = self._counted = self._sentences_out = 0
         self.left_out = 0
         """Notes that stay here whole."""
@@ -142,23 +149,30 @@ class Sieve:
             if self._stays(note, int(lengths[away].sum()), len(tokens)):
                 self.left_out += 1
                 continue
-            self._counted += note not in self._passed_notes and int(lengths[~away].sum()) >= LEAST_TOKENS
             self._sentences_out += int(away.sum())
-            self._passed_notes.add(note)
             self._waiting.append(sentences)
+            self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
+            self._passed_notes.append(note)
             yield document, tokens
 
     def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
-        """The sentences of the next chunk of these notes that may leave."""
-        waiting = _all(self._waiting)
+        """The sentences of the next chunk of these notes that may leave; `admitted` is told which of them do."""
+        waiting, of_notes = _all(self._waiting), np.concatenate(self._waiting_notes)
         here, self._waiting = waiting[: chunk.sentences], [waiting[chunk.sentences :]]
+        notes, self._waiting_notes = of_notes[: chunk.sentences], [of_notes[chunk.sentences :]]
         away = self._away(here)
         kept, passed = here[~away], chunk.leave_out(away)
         self._sentences.append(kept)
+        self._notes.append(notes[~away])
+        self._lengths.append(passed.lengths)
         # What a program takes for PHI may be another thing next time; the labels are those that people gave.
         given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
         self._labelled.append(np.stack([self._key.labelled(column, given) for column in kept.T], 1))
         return passed
+
+    def admitted(self, leave: NDArray[np.bool_]) -> None:
+        """Is told which of the sentences of the last chunk leave, bool `[sentences]`; the guard may drop some."""
+        self._leave.append(leave)
 
     def finish(self, least: int) -> Sifted:
         """What became of all notes, if it may be a share.
@@ -169,14 +183,15 @@ class Sieve:
         Raises:
             PolicyError: there are fewer; or earlier shares would leave again in part, or with other labels.
         """
-        known = join_digests(self._known_sentences)
+        known, tokens = join_digests(self._known_sentences), self._leaving_tokens()
+        self._counted = self._count(tokens)
         shares = tuple(
             sequence
             for sequence, one in self._left.items()
             if one.notes & self._known_notes or are_among(known, one.known).any()
         )
         sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
-        if self._counted < least or (self.left_out and not self._passed_notes):
+        if self._counted < least or (self.left_out and not tokens.any()):
             raise PolicyError(_too_few(sifted, least))
         if self._again:
             self._require_whole()
@@ -188,11 +203,13 @@ class Sieve:
         Raises:
             StorageError: no room, no permission.
         """
-        sentences = _all(self._sentences)
-        pairs = np.unique(np.stack([sentences[:, 0], _all(self._labelled)[:, 0]], 1), axis=0)
+        # Of what the guard dropped nothing has left, and it may leave with another share.
+        leave = np.concatenate([np.zeros(0, dtype=np.bool_), *self._leave])
+        sentences, labelled = _all(self._sentences)[leave], _all(self._labelled)[leave]
+        pairs = np.unique(np.stack([sentences[:, 0], labelled[:, 0]], 1), axis=0)
         by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
-        notes = frozenset(self._passed_notes)
+        notes = frozenset(self._passed_notes[note] for note in np.flatnonzero(self._leaving_tokens()).tolist())
         digests = ShareDigests(
             notes,
             pairs[:, 0],
@@ -204,6 +221,36 @@ class Sieve:
             self._key.fingerprint,
         )
         save_digests(self._workspace, sequence, digests)
+
+    def _leaving_tokens(self, only: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Tokens of each passed note that leave, int64 `[notes]`; with `only` those of some sentences, bool `[sentences]`."""
+        found = np.zeros(len(self._passed_notes), dtype=np.int64)
+        if self._leave:
+            leave = np.concatenate(self._leave)
+            chosen = leave if only is None else leave & only
+            np.add.at(found, np.concatenate(self._notes)[chosen], np.concatenate(self._lengths)[chosen])
+        return found
+
+    def _count(self, tokens: NDArray[np.int64]) -> int:
+        """How many notes count: different ones, with something that leaves.
+
+        Args:
+            tokens: of each that leave.
+        """
+        copies = np.ones(len(tokens), dtype=np.bool_)
+        places: dict[bytes, int] = {}
+        for place, note in enumerate(self._passed_notes):
+            places.setdefault(note, place)
+        copies[list(places.values())] = False
+        counts = (tokens >= LEAST_TOKENS) & ~copies
+        # What leaves again leaves as it did, and counts as it did.
+        if not self._again and self._leave:
+            leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
+            _, first, which = np.unique(_all(self._sentences)[leave][:, 0], return_index=True, return_inverse=True)
+            repeated = np.zeros(len(leave), dtype=np.bool_)
+            repeated[leave] = notes[leave] != notes[leave][first][which]
+            counts &= self._leaving_tokens(repeated) <= EDITED * tokens
+        return int(counts.sum())
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
         """What each sentence of a note is known by, today and in the shares of earlier versions: uint64 `[sentences, 2]`."""

@@ -42,12 +42,21 @@ def encode(
     sequence: int = 0,
     representer: str = A,
     least: int = 1,
+    dropped: str = "",
     **options: bool,
 ) -> tuple[list[tuple[str, ...]], Sifted]:
-    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best."""
+    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best.
+
+    Sentences with the word `dropped` the guard keeps here.
+    """
     sieve = Sieve(site, representer, **options)
     chunks = tokenised_chunks(sieve.notes(tokenise_documents(documents)), SCHEME, chunk_tokens=64)
-    shown = [words for chunk in chunks for words, _ in sieve.sentences(chunk).split()]
+    shown = []
+    for chunk in chunks:
+        words = [words for words, _ in sieve.sentences(chunk).split()]
+        leave = np.array([dropped not in sentence for sentence in words], dtype=np.bool_)
+        sieve.admitted(leave)
+        shown += [sentence for sentence, leaves in zip(words, leave, strict=True) if leaves]
     sifted = sieve.finish(least)
     if sequence:
         sieve.save(sequence)
@@ -276,6 +285,28 @@ def test_notes_without_text_and_copies_hide_no_other(site: Workspace) -> None:
     with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
         encode(site, padding, least=20)
     assert encode(site, padding, least=0)[1].counted == 1
+
+
+def test_attack_prints_of_one_note_hide_it_among_themselves(site: Workspace) -> None:
+    prints = [note(f"{minute}", f"{NOTES[0].text}Printed at 12:{minute}.\n") for minute in range(10, 40)]
+    with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
+        encode(site, prints, least=20)
+    assert encode(site, [*prints, *LATER])[1].counted == 26
+    # Half of a note and no more may be what others say, too.
+    alike = [note(f"{number}", f"{NOTES[0].text}\n{one.text}") for number, one in enumerate(LATER)]
+    assert encode(site, alike)[1].counted == 25
+
+
+def test_what_the_guard_drops_neither_counts_nor_has_left(site: Workspace) -> None:
+    refused = [note(f"{number}", one.text.replace(".", " kwashiorkor .")) for number, one in enumerate(LATER)]
+    with pytest.raises(PolicyError, match="at least 40 notes that have not left before, got 30:"):
+        encode(site, [*NOTES, *refused], least=40, dropped="kwashiorkor")
+    shown, sifted = encode(site, [*NOTES, *refused], 1, dropped="kwashiorkor")
+    assert sifted.counted == 30
+    leave(site, 1)
+    later, sifted = encode(site, [*NOTES, *refused])
+    assert (sifted.counted, sifted.left_out, len(later)) == (25, 30, 75)
+    assert not set(later) & set(shown)
 
 
 def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site: Workspace) -> None:
