@@ -19,10 +19,11 @@ from site_client.workspace import Workspace
 
 Digests = NDArray[np.uint64]
 
-FORMAT = 2
+FORMAT = 3
 NOTE_BYTES = 16
 SENTENCE_BYTES = 8
-_BY_TOKENS = 1
+_BY_TOKENS, _WITHOUT_RUNS = 1, 2
+_RUNS_PER_SAMPLE = 4
 _NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 
@@ -39,6 +40,8 @@ class ShareDigests:
         new_notes: how many of the notes counted as new.
         by_tokens: of the tokens of their sentences, ascending; empty where an earlier version wrote these as `sentences`.
         notes_key: fingerprint of the key of all these digests; "" where an earlier version made them.
+        runs: of a sample of the runs of words of the notes, ascending; empty where an earlier version wrote this.
+        runs_known: how many of these had left when the share was encoded, with other shares than `again`.
     """
 
     notes: frozenset[bytes]
@@ -49,6 +52,8 @@ class ShareDigests:
     new_notes: int = 0
     by_tokens: Digests = field(default_factory=_NONE.copy)
     notes_key: str = ""
+    runs: Digests = field(default_factory=_NONE.copy)
+    runs_known: int = 0
 
     @property
     def known(self) -> Digests:
@@ -93,8 +98,10 @@ def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> 
         "sentences": len(digests.sentences),
         "by_tokens": len(digests.by_tokens),
         "notes_key": digests.notes_key,
+        "runs": len(digests.runs),
+        "runs_known": digests.runs_known,
     }
-    columns = (digests.sentences, digests.labelled, digests.by_tokens)
+    columns = (digests.sentences, digests.labelled, digests.by_tokens, digests.runs)
     parts = (part.astype("<u8").tobytes() for part in columns)
     folder = known_notes_folder(workspace)
     with map_os_errors(folder):
@@ -121,12 +128,14 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         values = np.frombuffer(body, dtype="<u8").astype(np.uint64)
         count = int(stated["sentences"])
         by_tokens = 0 if stated["format"] == _BY_TOKENS else int(stated["by_tokens"])
-        if stated["format"] not in (_BY_TOKENS, FORMAT) or 2 * count + by_tokens != len(values):
+        of_runs, before = (int(stated[name]) if stated["format"] == FORMAT else 0 for name in ("runs", "runs_known"))
+        written = stated["format"] in (_BY_TOKENS, _WITHOUT_RUNS, FORMAT)
+        if not written or 2 * count + by_tokens + of_runs != len(values):
             raise ValueError
-        sentences, labelled, cut = np.split(values, (count, 2 * count))
+        sentences, labelled, cut, runs = np.split(values, (count, 2 * count, 2 * count + by_tokens))
         again, representer, new = tuple(map(int, stated["again"])), str(stated["representer"]), int(stated["new_notes"])
         key = str(stated.get("notes_key", ""))
-        return ShareDigests(known, sentences, labelled, representer, again, new, cut, key)
+        return ShareDigests(known, sentences, labelled, representer, again, new, cut, key, runs, before)
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError(
             f"{path.name}: expected digests of the sentences of a share, found something else; restore the file from a backup"
@@ -150,6 +159,30 @@ def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:
 def join_digests(parts: Sequence[Digests]) -> Digests:
     """All of them once, ascending."""
     return np.unique(np.concatenate([_NONE, *map(np.ravel, parts)]))
+
+
+def are_sampled(runs: Digests) -> NDArray[np.bool_]:
+    """Which runs of words are in the sample, bool of the same shape; their own digests say, so that two texts have the same ones."""
+    sampled: NDArray[np.bool_] = runs % np.uint64(_RUNS_PER_SAMPLE) == 0
+    return sampled
+
+
+def sample_runs(runs: Digests, least: int) -> Digests:
+    """One in four of the runs of a note; all of them where these would be fewer than `least`."""
+    sample = runs[are_sampled(runs)]
+    return sample if len(sample) >= least else runs
+
+
+def are_repeated(digests: Digests, notes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which digests an earlier note has, too; bool of their shape.
+
+    Args:
+        digests: note by note.
+        notes: which each is of, ascending.
+    """
+    _, first, which = np.unique(digests, return_index=True, return_inverse=True)
+    repeated: NDArray[np.bool_] = notes != notes[first][which]
+    return repeated
 
 
 def known_notes_folder(workspace: Workspace) -> Path:

@@ -2,7 +2,8 @@
 
     known-notes/0007.digests     16 bytes for each note: its text
     known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its letters and digits, 8 for each, these and its labels,
-                                 and 8 for each, its tokens: what versions before format 2 knew a sentence by
+                                 and 8 for each, its tokens: what versions before format 2 knew a sentence by; then 8 for each of a sample
+                                 of the runs of eight words of the notes, wherever their lines break: none before format 3
     known-notes/trained.digests  16 bytes for each note that a head of a training over a connection has learned from
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
@@ -24,6 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
@@ -42,6 +44,7 @@ from site_client.sharing.digest_files import (
     ShareDigests,
     digest_of_known,
     is_there,
+    join_digests,
     known_notes_folder,
     read_digests,
     read_note_digests,
@@ -52,6 +55,9 @@ _TRAINED = "trained.digests"
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _OF_SHARES = (Event.APPROVED, Event.APPROVAL_WAIVED, Event.SUBMITTED, Event.RECEIPT, Event.WITHDRAWAL_REQUESTED)
+RUN_WORDS = 8
+# Odd and different, so that other words, or these in another order, have another sum.
+_WEIGHTS = (2 * np.arange(RUN_WORDS, dtype=np.uint64) + 1) * np.uint64(0x9E3779B97F4A7C15)
 ANOTHER_KEY = "another"
 """Instead of the fingerprint of a key that was lost before the ledger told of any."""
 _WITH_THE_KEY = (Event.FRAGMENTS_APPROVED, Event.FEDERATED_ROUND, Event.HEAD_ADAPTED, Event.NOTES_KEY_MADE_ANEW)
@@ -117,6 +123,22 @@ class DigestKey:
         parts = (text[start:end] for start, end in pairwise(edges))
         letters = [_NEITHER_LETTER_NOR_DIGIT.sub("", part.casefold()) for part in parts]
         return self._of_texts(letters[: len(tokens.sentence_starts)])
+
+    def runs(self, text: str) -> Digests:
+        """Of the runs of words of a note, ascending, uint64; neither casing nor where lines and sentences break matters.
+
+        Args:
+            text: of a note; one of fewer words than a run is one run.
+        """
+        words = [word for part in text.split() if (word := _NEITHER_LETTER_NOR_DIGIT.sub("", part.casefold()))]
+        if not words:
+            return join_digests([])
+        size = min(RUN_WORDS, len(words))
+        runs = (sliding_window_view(self._of_texts(words), size) * _WEIGHTS[:size]).sum(axis=1).astype("<u8").tobytes()
+        # Once more by the key: sums of digests tell of one another.
+        return join_digests(
+            [_as_array([self._digest(runs[place : place + 8], SENTENCE_BYTES) for place in range(0, len(runs), 8)])]
+        )
 
     def cut_sentences(self, tokens: Tokens) -> Digests:
         """Of the tokens of each sentence, whatever their casing, as earlier versions knew it; uint64 `[sentences]`."""

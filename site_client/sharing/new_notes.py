@@ -4,7 +4,8 @@ Whoever holds two shares of a hospital subtracts one from the other. So
 
 - a note that has left is left out whole, whatever its labels are by now, and whatever became of its share: else what is missing, or
   what is labelled otherwise, would point to what was corrected;
-- a note of which more than half of the tokens stand in sentences that have left counts as that note, edited;
+- a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
+  than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
 - fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
   leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share, being
@@ -30,9 +31,12 @@ from site_client.sharing.digest_files import (
     Digests,
     ShareDigests,
     are_among,
+    are_repeated,
+    are_sampled,
     digest_of_known,
     join_digests,
     read_digests,
+    sample_runs,
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
@@ -40,6 +44,8 @@ from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
+# Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
+RUNS_KEPT, RUNS_COMPARED = 32, 8
 EDITED = 0.5
 """A note of which a larger part has left, or leaves with others, is one of these, edited."""
 
@@ -121,9 +127,12 @@ class Sieve:
         closed = [digests for digests, repeatable in left.values() if not repeatable]
         self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
         self._closed_sentences = join_digests([one.known for one in closed])
+        self._closed_runs = join_digests([one.runs for one in closed])
         self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
         self._open_sentences = join_digests([one.known for one in self._open.values()])
         self._passed_notes: list[bytes] = []
+        self._runs: list[Digests] = []
+        self._known_runs: list[Digests] = []
         self._known_notes: set[bytes] = set()
         self._known_sentences: list[Digests] = []
         self._waiting: list[Digests] = []
@@ -146,13 +155,19 @@ class Sieve:
             self._looked_at += 1
             self._known_notes.add(note)
             self._known_sentences.append(sentences[self._have_left(sentences)])
-            if self._stays(note, int(lengths[away].sum()), len(tokens)):
+            runs = self._key.runs(document.text)
+            compared = sample_runs(runs, RUNS_COMPARED)
+            known_runs = compared[are_among(compared, self._closed_runs)]
+            edited = len(known_runs) > EDITED * len(compared) or int(lengths[away].sum()) > EDITED * len(tokens)
+            if note in self._closed_notes or (edited and note not in self._open_notes):
                 self.left_out += 1
+                self._known_runs.append(known_runs)
                 continue
             self._sentences_out += int(away.sum())
             self._waiting.append(sentences)
             self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
             self._passed_notes.append(note)
+            self._runs.append(sample_runs(runs, RUNS_KEPT))
             yield document, tokens
 
     def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
@@ -184,11 +199,14 @@ class Sieve:
             PolicyError: there are fewer; or earlier shares would leave again in part, or with other labels.
         """
         known, tokens = join_digests(self._known_sentences), self._leaving_tokens()
+        known_runs = join_digests(self._known_runs)
         self._counted = self._count(tokens)
         shares = tuple(
             sequence
             for sequence, one in self._left.items()
-            if one.notes & self._known_notes or are_among(known, one.known).any()
+            if one.notes & self._known_notes
+            or are_among(known, one.known).any()
+            or are_among(known_runs, one.runs).any()
         )
         sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
         if self._counted < least or (self.left_out and not tokens.any()):
@@ -209,7 +227,11 @@ class Sieve:
         pairs = np.unique(np.stack([sentences[:, 0], labelled[:, 0]], 1), axis=0)
         by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
-        notes = frozenset(self._passed_notes[note] for note in np.flatnonzero(self._leaving_tokens()).tolist())
+        left = np.flatnonzero(self._leaving_tokens()).tolist()
+        notes, runs = (
+            frozenset(self._passed_notes[note] for note in left),
+            join_digests([self._runs[note] for note in left]),
+        )
         digests = ShareDigests(
             notes,
             pairs[:, 0],
@@ -219,6 +241,8 @@ class Sieve:
             self._counted,
             by_tokens,
             self._key.fingerprint,
+            runs,
+            int(are_among(runs, self._closed_runs).sum()),
         )
         save_digests(self._workspace, sequence, digests)
 
@@ -246,10 +270,19 @@ class Sieve:
         # What leaves again leaves as it did, and counts as it did.
         if not self._again and self._leave:
             leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
-            _, first, which = np.unique(_all(self._sentences)[leave][:, 0], return_index=True, return_inverse=True)
             repeated = np.zeros(len(leave), dtype=np.bool_)
-            repeated[leave] = notes[leave] != notes[leave][first][which]
+            repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
             counts &= self._leaving_tokens(repeated) <= EDITED * tokens
+            # As `notes` compares them with earlier shares.
+            runs = np.concatenate(self._runs)
+            owners = np.repeat(np.arange(len(tokens)), [len(one) for one in self._runs])
+            compared, here = are_sampled(runs), (tokens > 0)[owners]
+            compared |= (np.bincount(owners, compared, len(tokens)) < RUNS_COMPARED)[owners]
+            earlier = np.zeros(len(runs), dtype=np.bool_)
+            earlier[here] = are_repeated(runs[here], owners[here])
+            counts &= np.bincount(owners, compared & earlier, len(tokens)) <= EDITED * np.bincount(
+                owners, compared, len(tokens)
+            )
         return int(counts.sum())
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
@@ -263,12 +296,6 @@ class Sieve:
         """Which sentences stay here."""
         closed = _are_known(sentences, self._closed_sentences)
         return closed | ~_are_known(sentences, self._open_sentences) if self._again else closed
-
-    def _stays(self, note: bytes, away: int, tokens: int) -> bool:
-        """Whether a note stays here whole."""
-        if note in self._closed_notes:
-            return True
-        return note not in self._open_notes and away > EDITED * tokens
 
     def _require_whole(self) -> None:
         """Raises where a share would leave again in part, or with other labels."""
@@ -321,6 +348,9 @@ def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, 
         for number, other in others.items()
         if (known := len(own.notes & other.notes) + int(are_among(own.known, other.known).sum()))
     }
+    runs = are_among(own.runs, join_digests([other.runs for other in others.values()]))
+    if not met and int(runs.sum()) > own.runs_known:
+        met = {number: 1 for number, other in others.items() if are_among(own.runs, other.runs).any()}
     if met:
         raise PolicyError(
             f"share {sequence}: expected what has not left before, but some of it has left with {name_shares(tuple(met))} since it was "

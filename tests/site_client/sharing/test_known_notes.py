@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import stat
 from collections.abc import Callable
@@ -18,7 +19,15 @@ from site_client.errors import WorkspaceError
 from site_client.ledger import Event
 from site_client.policy.site_policy import DEFAULT
 from site_client.policy.stored import set_policy
-from site_client.sharing.digest_files import ShareDigests, are_among, digest_of_known, read_digests, save_digests
+from site_client.sharing.digest_files import (
+    ShareDigests,
+    are_among,
+    digest_of_known,
+    join_digests,
+    read_digests,
+    sample_runs,
+    save_digests,
+)
 from site_client.sharing.known_notes import (
     DigestKey,
     add_trained,
@@ -33,6 +42,7 @@ from site_client.workspace import Workspace, create, open_workspace
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import note
 
+LONG = " ".join(f"Word{number} , and" for number in range(100))
 TEXTS = ["Brunhilda was seen.\n", "Quintus was not.\n", "Nobody came."]
 
 
@@ -68,7 +78,8 @@ def digests(site: Workspace, texts: list[str] = TEXTS) -> ShareDigests:
     pairs = np.unique(np.stack([words, key.labelled(words, chunk)], 1), axis=0)
     cut = np.sort(np.concatenate([key.cut_sentences(tokenise(text)) for text in texts]))
     notes = frozenset(map(key.note, texts))
-    return ShareDigests(notes, pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3, cut, key.fingerprint)
+    runs = join_digests([key.runs(text) for text in [*texts, LONG]])
+    return ShareDigests(notes, pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3, cut, key.fingerprint, runs, 5)
 
 
 def test_what_was_submitted_has_left_whatever_became_of_it(site: Workspace) -> None:
@@ -91,6 +102,8 @@ def test_what_was_kept_of_a_share_is_read_again(site: Workspace) -> None:
     assert read.sentences.tolist() == kept.sentences.tolist() == sorted(kept.sentences.tolist())
     assert read.labelled.tolist() == kept.labelled.tolist()
     assert read.by_tokens.tolist() == kept.by_tokens.tolist()
+    assert read.runs.tolist() == kept.runs.tolist() == sorted(kept.runs.tolist())
+    assert read.runs_known == 5
     assert len(read.sentences) == len(read.by_tokens) == 3
     assert len(read.known) == 6
 
@@ -320,6 +333,38 @@ def test_a_sentence_is_its_letters_and_digits(other: str, site: Workspace) -> No
     assert key.sentences(text, tokenise(text)).tolist() == key.sentences(other, tokenise(other)).tolist()
     assert key.sentences(text, tokenise(text)).tolist() != key.sentences("Ana came.", tokenise("Ana came.")).tolist()
     assert not len(key.sentences(" \n", tokenise(" \n")))
+
+
+def test_a_run_of_words_is_known_wherever_lines_break(site: Workspace) -> None:
+    key = DigestKey(site)
+    runs = key.runs(LONG)
+    assert len(runs) == 193
+    sample = sample_runs(runs, 8)
+    assert 20 < len(sample) < 80
+    assert are_among(sample, runs).all()
+    assert sample_runs(runs, 100).tolist() == runs.tolist()
+    assert key.runs(LONG.upper().replace(" ", "\n")).tolist() == runs.tolist()
+    # The first half of the words has half of them; another order, or another key, none.
+    half = key.runs(" ".join(LONG.split()[:150]))
+    assert are_among(half, runs).all()
+    assert len(half) == 93
+    assert not are_among(key.runs(" ".join(LONG.split()[::-1])), runs).any()
+    other = DigestKey(create(site.root.parent / "other", "north"))
+    assert not are_among(other.runs(LONG), runs).any()
+    assert not len(key.runs(" - \n"))
+
+
+def test_what_a_version_wrote_that_knew_no_runs_is_read(site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    path = site.root / "known-notes" / "0001.sentences"
+    head, _, body = path.read_bytes().partition(b"\n")
+    stated = json.loads(head)
+    count = stated.pop("runs")
+    del stated["runs_known"]
+    path.write_bytes(json.dumps(stated | {"format": 2}).encode() + b"\n" + body[: -8 * count])
+    read = read_digests(site, 1)
+    assert len(read.by_tokens) == 3
+    assert (len(read.runs), read.runs_known) == (0, 0)
 
 
 def test_a_patient_is_no_note_that_says_the_same(site: Workspace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -136,6 +137,39 @@ def test_attack_a_note_that_was_edited_shows_where(site: Workspace) -> None:
     assert ("There", "was", "fever", "today", ".") in shown
 
 
+def printed(document: Document, width: int) -> Document:
+    """A note without labels as another export of it breaks its lines, with a line more."""
+    lines = textwrap.wrap(" ".join(document.text.split()), width)
+    return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
+
+
+@pytest.mark.parametrize("width", [30, 40, 100])
+def test_attack_notes_are_exported_anew_with_other_lines(width: int, site: Workspace) -> None:
+    share(site, NOTES, 1)
+    again = [printed(document, width) for document in NOTES]
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
+        encode(site, again)
+    shown, sifted = encode(site, [*again, *LATER])
+    assert (sifted.counted, sifted.left_out, sifted.shares) == (25, 30, (1,))
+    assert Counter(shown) == Counter(encode(site, LATER)[0])
+
+
+def test_of_two_shares_of_two_exports_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:
+    encode(site, NOTES, 1)
+    encode(site, [*LATER, printed(NOTES[0], 40)], 2)
+    encode(site, LATER, 3)
+    leave(site, 1)
+    with pytest.raises(PolicyError, match=r"share 2.*some of it has left with share 1 since"):
+        require_not_left(site, 2, manifest(2), 1)
+    require_not_left(site, 3, manifest(3), 1)
+
+
+def test_exports_of_one_note_with_other_lines_hide_it_not(site: Workspace) -> None:
+    exports = [printed(NOTES[0], width) for width in range(30, 60)]
+    with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
+        encode(site, exports, least=20)
+
+
 def test_no_sentence_leaves_twice_whoever_wrote_it_again(site: Workspace) -> None:
     words = "rest and advised rest and call if it gets worse today .".split()
     boilerplate = " ".join(words[:-1]).capitalize() + ".\n"
@@ -158,12 +192,13 @@ def test_attack_a_corrected_label_cuts_its_sentence_otherwise(name: str, site: W
 
 def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Workspace) -> None:
     """What docs/privacy.md says a later share tells: by what is left out, whether a patient of before came again."""
+    new = "\n".join(one.text for one in long_notes(3, 5))
     first, again, other = (
         note(name, f"{NOTES[0].text}\n\nName of the patient: ", (who, "PATIENT"), f" .\n\n{text}")
         for name, who, text in (
             ("first", "Oxenthorpe", "Came by bus in rain."),
-            ("again", "Oxenthorpe", LATER[0].text),
-            ("other", "Nettlecomb", LATER[0].text),
+            ("again", "Oxenthorpe", new),
+            ("other", "Nettlecomb", new),
         )
     )
     share(site, [*NOTES[1:], first], 1)
@@ -292,8 +327,9 @@ def test_attack_prints_of_one_note_hide_it_among_themselves(site: Workspace) -> 
     with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
         encode(site, prints, least=20)
     assert encode(site, [*prints, *LATER])[1].counted == 26
-    # Half of a note and no more may be what others say, too.
-    alike = [note(f"{number}", f"{NOTES[0].text}\n{one.text}") for number, one in enumerate(LATER)]
+    # A part of a note may be what others say, too.
+    first = NOTES[0].text.splitlines()[0]
+    alike = [note(f"{number}", f"{first}\n{one.text}") for number, one in enumerate(LATER)]
     assert encode(site, alike)[1].counted == 25
 
 
