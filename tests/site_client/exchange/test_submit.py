@@ -43,6 +43,7 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.exchange.withdraw import find_share, request_withdrawal
 from site_client.releases.pull import pull
+from site_client.sharing import approval
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.digest_files import ShareDigests, save_digests
 from site_client.sharing.encode import encode
@@ -343,7 +344,7 @@ def test_a_share_under_a_key_that_has_ended_does_not_leave_and_its_notes_leave_w
     before = site_workspace.open_workspace(pair.root / "site")
     if waits:
         # Sealed, and the machine went down before the ledger told of it.
-        outbox.seal_for_provider(before, first, signed_manifest(before, first))
+        outbox.seal_for_provider(before, first, approval.require(before, first, "A. Person"))
     yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
     ended = before.update_settings(lambda now: replace(now, keys=(replace(now.keys[0], valid_until=yesterday),)))
     events = pair.events()
