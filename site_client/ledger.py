@@ -5,7 +5,8 @@ event, details and the SHA-256 of the line before it. A line counts once it is o
 left of one is cut off by the next. Entries are written BEFORE what they tell of leaves, so that nothing leaves unrecorded.
 
 What it shows: that no entry was changed, removed or put in between since the site's key signed the last one. It does not
-show that the last ones are still there: for that, give `verify` a digest that was noted down elsewhere. Whoever holds the
+show that the last ones are still there: for that, give `verify` a digest that was noted down elsewhere. A workspace is made with an
+empty one; that all of it is gone shows by what else lies there (see `_require_whole`), and is never taken for nothing having left. Whoever holds the
 site's key can write another history; the provider's audit log is the other half.
 """
 
@@ -36,6 +37,8 @@ _FIRST = "0" * 64
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _KEYS = frozenset({"at", "details", "event", "number", "previous", "site"})
 _MAX_DETAILS = 64
+_NEVER_FIRST = ("known-notes", "fragments", "receipts", "outbox")
+"""Folders in which nothing lies before the ledger has an entry."""
 
 
 class Event(StrEnum):
@@ -48,6 +51,7 @@ class Event(StrEnum):
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
     SURROGATES_SECRET_MADE_ANEW = "surrogates secret made anew"
     KNOWN_NOTES_GIVEN_UP = "known notes given up"
+    NOTES_KEY_MADE_ANEW = "key of known notes made anew"
     POLICY_SET = "policy set"
     RELEASE_EXAMINED = "release examined"
     RELEASE_LOG_SEEN = "release log seen"
@@ -103,13 +107,17 @@ def record(workspace: Workspace, event: str, details: Mapping[str, Json]) -> Ent
         details: what it was about; canonical JSON.
 
     Raises:
-        LedgerError: the ledger's last entry was changed, or the new one is too long.
+        LedgerError: the ledger's last entry was changed, the ledger is lost, or the new entry is too long.
         StorageError: no room, no permission; the entry does not count.
     """
     key = workspace.key()
     path = ledger_path(workspace)
+    # Before one is made: an entry in a new one would hide that the old one is lost.
+    _require_there(workspace)
     with map_os_errors(path), _locked(path) as file:
         end, last = _last(workspace, file)
+        if last is None:
+            _require_whole(workspace, set())
         stated: dict[str, Json] = {
             "at": datetime.datetime.now(datetime.UTC).strftime(_TIME),
             "details": dict(details),
@@ -133,19 +141,22 @@ def entries(workspace: Workspace) -> Iterator[Entry]:
     """All entries, each verified before it is given out.
 
     Raises:
-        LedgerError: one was changed, removed or put in between.
+        LedgerError: one was changed, removed or put in between, or the ledger is lost.
         StorageError: the file can't be read.
     """
     path = ledger_path(workspace)
-    if not path.exists():
+    if not _require_there(workspace):
+        _require_whole(workspace, set())
         return
-    last = None
+    last, events = None, set[str]()
     with map_os_errors(path), path.open("rb") as file:
         while (line := file.readline(MAX_LINE_BYTES + 1)).endswith(b"\n"):
             last = _parsed(workspace, line[:-1], last)
+            events.add(last.event)
             yield last
     if len(line) > MAX_LINE_BYTES:
         raise _damaged("lines of bounded length")
+    _require_whole(workspace, events)
 
 
 def verify(workspace: Workspace, known: Collection[str] = ()) -> Entry | None:
@@ -160,7 +171,7 @@ def verify(workspace: Workspace, known: Collection[str] = ()) -> Entry | None:
         the last entry; None where nothing has left yet.
 
     Raises:
-        LedgerError: one was changed, removed or put in between, or a known one is not there.
+        LedgerError: one was changed, removed or put in between, a known one is not there, or the ledger is lost.
     """
     last, missing = None, set(known)
     for last in entries(workspace):
@@ -171,6 +182,46 @@ def verify(workspace: Workspace, known: Collection[str] = ()) -> Entry | None:
             "written anew: restore it from a backup and find out who changed it"
         )
     return last
+
+
+def _require_there(workspace: Workspace) -> bool:
+    """Whether there is a ledger; versions that made no key for digests made none before its first entry.
+
+    Raises:
+        LedgerError: it is lost.
+    """
+    there = ledger_path(workspace).exists()
+    if not there and workspace.notes_key.exists():
+        raise _lost("a file that was made with the workspace")
+    return there
+
+
+def _require_whole(workspace: Workspace, events: set[str]) -> None:
+    """Raises where the workspace holds what no ledger with these events alone would tell of.
+
+    Version 0.1 encoded without an entry, and made no key for digests.
+    """
+    if not events:
+        if workspace.sequence and workspace.notes_key.exists():
+            raise _lost("entries of before a share was encoded")
+        if (found := next((name for name in _NEVER_FIRST if _holds_files(workspace, name)), None)) is not None:
+            raise _lost(f"entries of before {found}/ was filled")
+    if Event.SUBMITTED not in events and _holds_files(workspace, "receipts"):
+        raise _lost("entries of what receipts/ is about")
+    if events.isdisjoint((Event.APPROVED, Event.APPROVAL_WAIVED)) and _holds_files(workspace, "outbox"):
+        raise _lost("entries of who approved what lies in outbox/")
+
+
+def _holds_files(workspace: Workspace, folder: str) -> bool:
+    # What a file manager or a crash leaves behind begins with a dot.
+    return any((workspace.root / folder).glob("[!.]*"))
+
+
+def _lost(expected: str) -> LedgerError:
+    return LedgerError(
+        f"ledger.jsonl: expected {expected}, found none; the ledger is lost, and with it what has left and which policy holds: restore it from "
+        "a backup of the workspace, and find out who took it away"
+    )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ releases/       the releases that were pulled, verified
 log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`
 adapted/        heads that were adapted to the hospital's own notes, for their owner alone, see `site_client.own_head.record`
 federated/      key and log of the node that takes part in trainings over a connection, and the word that it listens to
-ledger.jsonl    what ever left, see `site_client.ledger`
+ledger.jsonl    what ever left, see `site_client.ledger`; empty at first
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from site_client.surrogates_secret import surrogates_secret
 
 FORMAT = 2
 VALID_DAYS = 730
-_SETTINGS = "site.json"
+_SETTINGS, _LEDGER = "site.json", "ledger.jsonl"
 
 
 class KeyState(StrEnum):
@@ -287,9 +287,13 @@ class Workspace:
             workspace.save()
         return workspace
 
-    def next_sequence(self) -> tuple[Workspace, int]:
-        """The workspace with a sequence number that no share had before, saved ahead of its use."""
-        workspace = self.update_settings(lambda now: replace(now, sequence=now.sequence + 1))
+    def next_sequence(self, after: int = 0) -> tuple[Workspace, int]:
+        """The workspace with a sequence number that no share had before, saved ahead of its use.
+
+        Args:
+            after: a number that some share has, whatever the settings say: they may have been restored.
+        """
+        workspace = self.update_settings(lambda now: replace(now, sequence=max(now.sequence, after) + 1))
         return workspace, workspace.sequence
 
 
@@ -328,6 +332,7 @@ def create(root: Path, site: str, *, passphrase: Passphrase | None = None) -> Wo
         key.save(workspace.private_key(key.public_key.key_id), passphrase)
         workspace.noise_secret()
         read_secret(workspace.notes_key)
+        (root / _LEDGER).touch(mode=0o600)
         workspace.save()
     return workspace
 

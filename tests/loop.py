@@ -162,10 +162,15 @@ def forget(workspace: Path) -> None:
 
 
 def forget_shares(workspace: Path) -> None:
-    """Whoever holds the site's key can write another ledger: that of a hospital that never shared."""
+    """Whoever holds the site's key can write another ledger: that of a hospital that never shared, and that has no receipt."""
     site = open_workspace(workspace)
-    told = [entry for entry in ledger.entries(site) if entry.event in (Event.POLICY_SET, Event.RELEASE_EXAMINED)]
-    ledger.ledger_path(site).unlink()
+    first, *others = ledger.entries(site)
+    told = [entry for entry in others if entry.event in (Event.POLICY_SET, Event.RELEASE_EXAMINED)]
+    path = ledger.ledger_path(site)
+    path.write_bytes(path.read_bytes().partition(b"\n")[0] + b"\n")
+    assert first.event == Event.POLICY_SET
+    for folder in ("receipts", "outbox"):
+        shutil.rmtree(workspace / folder, ignore_errors=True)
     for entry in told:
         ledger.record(site, entry.event, entry.details)
 

@@ -41,7 +41,7 @@ from site_client.exchange.submit import require_policy, submit_to_folder
 from site_client.keys import request_enrolment
 from site_client.policy.enforcing import Acceptance
 from site_client.releases.pull import pull
-from site_client.sharing.known_notes import ShareDigests, save_digests
+from site_client.sharing.digest_files import ShareDigests, save_digests
 
 _DIM = 8
 # Its release is not audited.

@@ -22,6 +22,7 @@ class Departure:
         bundle_sha256: digest of the sealed file.
         to: address of the server, or "folder".
         known_notes: digest of what is known of its notes, see `site_client.sharing.known_notes`; "" where an earlier version submitted it.
+        notes_key: fingerprint of the key that this was made with; "" likewise.
     """
 
     sequence: int
@@ -29,6 +30,7 @@ class Departure:
     bundle_sha256: str
     to: str
     known_notes: str = ""
+    notes_key: str = ""
 
     def record(self, workspace: Workspace) -> None:
         """Write it into the ledger, before anything leaves.
@@ -53,7 +55,7 @@ def departures(workspace: Workspace) -> Iterator[Departure]:
 def _departure(number: int, details: Mapping[str, Json]) -> Departure:
     sequence = details.get("sequence")
     texts = [details.get(name) for name in ("manifest_sha256", "bundle_sha256", "to")]
-    texts.append(details.get("known_notes", ""))
+    texts += [details.get(name, "") for name in ("known_notes", "notes_key")]
     if not isinstance(sequence, int) or not all(isinstance(text, str) for text in texts):
         raise LedgerError(
             f"ledger.jsonl, entry {number}: expected what left and where to, found something else; update this program"

@@ -1,6 +1,6 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the key that signed it counts today; the release that it was made with keeps the hospital's policy, of today;
+In this order: the key that signed it counts today; nobody has taken it back; the release that it was made with keeps the hospital's policy, of today;
 nothing of it has left with another share since it was encoded; the share is verified once more, as the provider will verify it;
 somebody has approved it; it is sealed; the ledger says that it leaves, and where to; it leaves; its receipt is verified and
 recorded. After a cut anywhere the same command goes on.
@@ -25,7 +25,8 @@ from site_client.exchange.upload import upload
 from site_client.policy.enforcing import Acceptance, Step, judge_release, require_kept
 from site_client.sharing import approval
 from site_client.sharing.approval import SignedManifest
-from site_client.sharing.known_notes import digest_of_known
+from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import require_not_left
 from site_client.workspace import Workspace
 
@@ -44,7 +45,7 @@ def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: 
 
     Raises:
         ProtocolError: the share is damaged, not this site's, or of another release than the one in use.
-        ApprovalError: nobody has approved it.
+        ApprovalError: nobody has approved it, or it was taken back.
         PolicyError: its release does not keep the hospital's policy.
         SiteError: there is another file of that name already.
         StorageError: no room, no permission; nothing half-written stays.
@@ -89,7 +90,7 @@ def submit_to_server(
 
     Raises:
         ProtocolError: the share or the receipt is not what it should be.
-        ApprovalError: nobody has approved it.
+        ApprovalError: nobody has approved it, or it was taken back.
         PolicyError: its release does not keep the hospital's policy.
         RefusedError: the server does not take it.
         UnreachableError: no answer, however often; the same command goes on later.
@@ -116,6 +117,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
         acceptance: who takes the responsibility; recorded, and bound to exactly this share.
 
     Raises:
+        ApprovalError: the share was taken back.
         PolicyError: something has, or the release does not and nobody does.
         SiteError: the key that signed the share has ended.
         ProtocolError: the share is damaged, or not this site's.
@@ -123,8 +125,9 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
     signed = approval.signed_manifest(workspace, share)
     # Before somebody is asked to approve it.
     require_key_that_counts(workspace, signed)
+    approval.require_not_withdrawn(workspace, signed)
     judgement = judge_release(workspace, signed.manifest.release)
-    require_not_left(workspace, signed.manifest.sequence, judgement.policy.least_new_notes)
+    require_not_left(workspace, signed.manifest.sequence, signed.sha256, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)
     return signed
 
@@ -136,4 +139,6 @@ def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
     known = digest_of_known(workspace, ready.sequence)
-    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known).record(workspace)
+    # A share that goes once more after a cut may find neither; what its first entry says counts.
+    key = DigestKey(workspace).fingerprint if known and workspace.notes_key.exists() else ""
+    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known, key).record(workspace)

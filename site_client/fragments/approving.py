@@ -19,12 +19,13 @@ from protocols.errors import UnknownSignerError
 from protocols.share.fragments import FragmentManifest, Fragments, fragment_bytes, open_fragments
 from site_client import ledger
 from site_client.errors import ApprovalError, PolicyError
-from site_client.fragments.store import approved_numbers, approved_path, read_draft, read_gone
+from site_client.fragments.store import approved_files, approved_path, notes_path, read_draft, read_gone
 from site_client.ledger import Event
 from site_client.policy.approver import check_approver
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
-from site_client.sharing.known_notes import are_among
+from site_client.sharing.digest_files import are_among
+from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
 _SHOWN_DIGITS = 16
@@ -99,8 +100,8 @@ def approve_fragments(workspace: Workspace, path: Path, approver: str, digest: s
     manifest = fragments.manifest
     _require_read(path, manifest, digest)
     kept = approved_path(workspace, manifest.number)
-    known = approved_numbers(workspace).get(manifest.number)
-    if known is not None and kept.exists() and file_sha256(kept) == known:
+    known = approved_files(workspace).get(manifest.number)
+    if known is not None and kept.exists() and file_sha256(kept) == known.file_sha256:
         return _again(workspace, path, fragments, kept)
     judgement = judge_release(workspace, manifest.release)
     require_allowed(judgement.policy)
@@ -134,6 +135,8 @@ def _keep(workspace: Workspace, data: bytes, manifest: FragmentManifest, policy:
         "lines": manifest.lines,
         "least_notes": manifest.least_notes,
         "release": manifest.release,
+        "notes_sha256": file_sha256(notes_path(workspace, manifest.number)),
+        "notes_key": DigestKey(workspace).fingerprint,
         "policy_sha256": policy,
         "approver": approver,
     }
@@ -159,6 +162,11 @@ def _require_as_made(workspace: Workspace, path: Path, fragments: Fragments) -> 
         )
     if draft.manifest_sha256 != manifest.sha256:
         raise _not_as_made(path)
+    if not DigestKey(workspace).has_made(draft.notes_key):
+        raise ApprovalError(
+            f"{path.name}: expected a draft whose notes are known by keys/{workspace.notes_key.name}, found one by a key that is lost; make the "
+            "fragments again"
+        )
     if manifest.recipient != workspace.pinned_provider().signing_key.key_id:
         raise ApprovalError(f"{path.name}: expected fragments for the provider of today, got others; make them again")
     gone = read_gone(workspace)

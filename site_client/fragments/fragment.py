@@ -41,10 +41,11 @@ from site_client.fragments.parser import (
     require_english_pipeline,
 )
 from site_client.fragments.sifting import Sieve, Tally, name_files
-from site_client.fragments.store import Gone, next_number, note_digests, read_gone, save_draft
+from site_client.fragments.store import Gone, next_number, read_gone, save_draft
 from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
+from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
 
@@ -114,7 +115,7 @@ def make_fragments(
     require_kept(workspace, judgement, Step.DEID)
     parser = load_parser() if choice.stanza is None else load_stanza(choice.stanza)
     gone, tally = read_gone(workspace), Tally()
-    sieve = Sieve(note_digests(workspace), gone, tally, choice.patients)
+    sieve = Sieve(DigestKey(workspace), gone, tally, choice.patients)
     pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
     language = None if pipeline.stated is None else pipeline.stated.language
     require_english_pipeline(language, pipeline.encoder.vectors.words)

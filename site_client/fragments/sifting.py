@@ -23,7 +23,8 @@ from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
-from site_client.sharing.known_notes import DigestKey, Digests, are_among, join_digests
+from site_client.sharing.digest_files import Digests, are_among, join_digests
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import EDITED
 
 
@@ -114,7 +115,8 @@ class Sieve:
         Args:
             manifest_sha256: of the file that was made of them.
         """
-        return Draft(frozenset(self._notes), frozenset(self._patients), join_digests(self._sentences), manifest_sha256)
+        notes, patients, sentences = frozenset(self._notes), frozenset(self._patients), join_digests(self._sentences)
+        return Draft(notes, patients, sentences, manifest_sha256, self._digests.fingerprint)
 
     def _keep(self, patient: bytes | None) -> None:
         if patient is not None:

@@ -4,6 +4,8 @@
                                 digests as in `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
+The ledger has the digest of both, so that neither is exchanged, say for what is kept of another file.
+
 What counts as gone is what the ledger says was approved, for from then on it may be in anybody's hands. A draft that nobody approved
 stands in nobody's way.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,8 @@ from protocols.share.fragments import open_fragments
 from site_client import ledger
 from site_client.errors import WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey, Digests, join_digests
+from site_client.sharing.digest_files import Digests, join_digests
+from site_client.sharing.known_notes import ANOTHER_KEY, DigestKey
 from site_client.workspace import Workspace
 
 _FORMAT = 2
@@ -34,6 +37,7 @@ _FORMAT = 2
 _EARLIER = 1
 _NOTE_BYTES, _SENTENCE_BYTES = 16, 8
 _NAME = re.compile(r"(\d{4,10})\.notes")
+_ELSEWHERE = "nothing more is cut here: make a new workspace under another name, and cut in it notes of patients of whom no fragment has left"
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,14 @@ class Draft:
         patients: of whose they are; none where nobody said.
         sentences: of those of their sentences that were counted, ascending.
         manifest_sha256: of all that it states, its lines among it; "" where there is none yet, or an earlier version made it.
+        notes_key: fingerprint of the key of all these digests; "" likewise.
     """
 
     notes: frozenset[bytes] = frozenset()
     patients: frozenset[bytes] = frozenset()
     sentences: Digests = field(default_factory=lambda: join_digests([]))
     manifest_sha256: str = ""
+    notes_key: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,21 +96,6 @@ class Gone:
         )
 
 
-def note_digests(workspace: Workspace) -> DigestKey:
-    """What makes the digests of notes.
-
-    Raises:
-        WorkspaceError: its key is lost though fragments were made that only it can know again.
-        StorageError: it can't be read, or others may read it.
-    """
-    if not workspace.notes_key.exists() and any(_folder(workspace).glob("*.notes")):
-        raise WorkspaceError(
-            f"{workspace.notes_key.name}: expected the key of the digests of earlier notes, found no file; restore it from the backup of "
-            "the workspace: without it nobody knows of which notes fragments have left"
-        )
-    return DigestKey(workspace)
-
-
 def next_number(workspace: Workspace) -> int:
     """A number that no file of fragments had before; it is taken, whatever becomes of it.
 
@@ -137,7 +128,7 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         WorkspaceError: that is missing or damaged.
         StorageError: it can't be read.
     """
-    path = _folder(workspace) / f"{number:04}.notes"
+    path = notes_path(workspace, number)
     try:
         with map_os_errors(path):
             head, _, body = path.read_bytes().partition(b"\n")
@@ -149,9 +140,15 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         if stated["format"] != _FORMAT or len(body) != patients + _SENTENCE_BYTES * int(stated["sentences"]):
             raise ValueError
         sentences = np.frombuffer(body[patients:], dtype="<u8").astype(np.uint64)
-        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, str(stated["manifest_sha256"]))
+        digest, key = str(stated["manifest_sha256"]), str(stated.get("notes_key", ""))
+        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, digest, key)
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
+
+
+def notes_path(workspace: Workspace, number: int) -> Path:
+    """Where the workspace keeps of which notes a file was made."""
+    return _folder(workspace) / f"{number:04}.notes"
 
 
 def approved_path(workspace: Workspace, number: int) -> Path:
@@ -159,31 +156,55 @@ def approved_path(workspace: Workspace, number: int) -> Path:
     return _folder(workspace) / f"{number:04}.fragments"
 
 
-def approved_numbers(workspace: Workspace) -> dict[int, str]:
-    """Numbers of the files that were approved, and the digest of each.
+@dataclass(frozen=True)
+class ApprovedFile:
+    """A file that may have left, as the ledger tells it.
+
+    Args:
+        file_sha256: its digest.
+        notes_sha256: that of what is kept of its notes; "" where an earlier version approved it.
+        notes_key: fingerprint of the key by which its notes are known; "" where nobody knows of another than today's.
+    """
+
+    file_sha256: str
+    notes_sha256: str
+    notes_key: str
+
+
+def approved_files(workspace: Workspace) -> dict[int, ApprovedFile]:
+    """The files that were approved, by their numbers.
 
     Raises:
         LedgerError: the ledger was changed, so that nobody knows what has left.
     """
-    return {
-        int(str(entry.details["number"])): str(entry.details["file_sha256"])
-        for entry in ledger.entries(workspace)
-        if entry.event == Event.FRAGMENTS_APPROVED
-    }
+    found: dict[int, ApprovedFile] = {}
+    for entry in ledger.entries(workspace):
+        if entry.event == Event.NOTES_KEY_MADE_ANEW:
+            found = {number: replace(one, notes_key=one.notes_key or ANOTHER_KEY) for number, one in found.items()}
+        elif entry.event == Event.FRAGMENTS_APPROVED:
+            notes, key = (str(entry.details.get(name, "")) for name in ("notes_sha256", "notes_key"))
+            found[int(str(entry.details["number"]))] = ApprovedFile(str(entry.details["file_sha256"]), notes, key)
+    return found
 
 
 def read_gone(workspace: Workspace) -> Gone:
     """All that was approved before.
 
     Raises:
-        WorkspaceError: a file of the store is missing or damaged, so that nobody knows what has left.
+        WorkspaceError: a file of the store is missing or damaged, or the key is another one, so that nobody knows what has left.
         LedgerError, StorageError: see there.
     """
-    gone = Gone()
-    for number, digest in approved_numbers(workspace).items():
+    gone, approved = Gone(), approved_files(workspace)
+    key = DigestKey(workspace).fingerprint if approved else ""
+    for number, one in approved.items():
         path = approved_path(workspace, number)
-        if not path.exists() or file_sha256(path) != digest:
+        if not path.exists() or file_sha256(path) != one.file_sha256:
             raise _damaged(path)
+        if one.notes_key not in ("", key):
+            raise WorkspaceError(
+                f"keys/{workspace.notes_key.name}: expected the key by which the notes of fragments {number} are known, found another: they would "
+                f"count as new; restore it from a backup, or {_ELSEWHERE}"
+            )
         try:
             fragments, _ = open_fragments(path, {workspace.site: workspace.public_keys})
         except ProtocolError as error:
@@ -192,9 +213,11 @@ def read_gone(workspace: Workspace) -> Gone:
         if not draft.manifest_sha256:
             raise WorkspaceError(
                 f"{number:04}.notes: expected the sentences and the patients of the notes of which fragments {number} have left, found what "
-                "an earlier version kept: these, printed anew, and who comes back would count as new; nothing more is cut here: make a new workspace under another "
-                "name, and cut in it notes of patients of whom no fragment has left"
+                f"an earlier version kept: these, printed anew, and who comes back would count as new; {_ELSEWHERE}"
             )
+        stands = one.notes_sha256 in ("", file_sha256(notes_path(workspace, number)))
+        if not stands or draft.manifest_sha256 != fragments.manifest.sha256:
+            raise _damaged(notes_path(workspace, number))
         gone = gone.joined(number, draft, fragments.phrases)
     return gone
 
@@ -206,10 +229,11 @@ def _write(workspace: Workspace, number: int, draft: Draft) -> None:
         "patients": len(draft.patients),
         "sentences": len(draft.sentences),
         "manifest_sha256": draft.manifest_sha256,
+        "notes_key": draft.notes_key,
     }
     parts = (*sorted(draft.notes), *sorted(draft.patients), draft.sentences.astype("<u8").tobytes())
     data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(parts)
-    write_bytes(_folder(workspace) / f"{number:04}.notes", data)
+    write_bytes(notes_path(workspace, number), data)
 
 
 def _digests(data: bytes) -> frozenset[bytes]:

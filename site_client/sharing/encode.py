@@ -42,7 +42,7 @@ from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
-from site_client.sharing.known_notes import give_up_lost
+from site_client.sharing.known_notes import give_up_lost, last_number
 from site_client.sharing.new_notes import Sieve, Sifted
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
@@ -103,6 +103,8 @@ def encoded_blocks(
         watch(chunk.words)
         new = chunk if sieve is None else sieve.sentences(chunk)
         passed, factors = guard.admit_sentences(new)
+        if sieve is not None:
+            sieve.admitted(guard.admitted)
         if len(passed.lengths):
             sent = construction.with_public_lengths(passed, noise)
             yield block_of(construction.share_sentences(sent, noise, factors))
@@ -219,7 +221,7 @@ def encode(
             )
         sifted = sieve.finish(judgement.policy.least_new_notes)
     try:
-        workspace, sequence = workspace.next_sequence()
+        workspace, sequence = workspace.next_sequence(after=last_number(workspace))
         fields = ShareFields(
             site=workspace.site,
             sequence=sequence,

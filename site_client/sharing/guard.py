@@ -90,6 +90,8 @@ class Guard:
         # A seed that nobody knows: the figures leave with the share.
         settings = replace(_EVERYTHING if self._replaces else WHILE_ENCODING, seed=secrets.randbits(31))
         self._tally = WhiteBoxTally(construction, pseudonyms, settings if self._pairs is None else _BOUNDED)
+        self.admitted = np.zeros(0, dtype=np.bool_)
+        """Which sentences of the chunk that came last may be shared, bool `[sentences]`."""
 
     @property
     def value_bound(self) -> float:
@@ -99,6 +101,7 @@ class Guard:
 
     def admit_sentences(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
         """The sentences that may be shared, and how many times its scale the noise of each must have; None for once."""
+        self.admitted = np.ones(chunk.sentences, dtype=np.bool_)
         chunk, looked_at = self._without_hidden(chunk)
         factors, left_out = [], []
         for piece in self._pieces(looked_at):
@@ -115,6 +118,7 @@ class Guard:
         used = np.concatenate(factors)[~away]
         self._left_out += int(away.sum())
         self._raised += int((used > 1).sum())
+        self.admitted[self.admitted] = ~away
         return chunk.leave_out(away), used
 
     def _without_hidden(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, TokenisedSentences]:
@@ -128,6 +132,7 @@ class Guard:
             return chunk, chunk.with_tags(without_hidden(chunk.tags))
         away = chunk.sentences_with(hidden)
         self._hidden_left_out += int(away.sum())
+        self.admitted = ~away
         chunk = chunk.leave_out(away)
         return chunk, chunk
 

@@ -4,9 +4,12 @@ Whoever holds two shares of a hospital subtracts one from the other. So
 
 - a note that has left is left out whole, whatever its labels are by now, and whatever became of its share: else what is missing, or
   what is labelled otherwise, would point to what was corrected;
-- a note of which more than half of the tokens stand in sentences that have left counts as that note, edited;
+- a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
+  than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
-- fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note.
+- fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
+  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share, being
+  a print of one of them.
 
 Under another representer the provider needs the notes of before once more (`--again`), and so it does where a share was refused.
 Then whole shares leave again, with the labels that they left with, and no new note among them: else the two would tell the same.
@@ -24,24 +27,27 @@ from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import Tokens
 from site_client.errors import PolicyError, WorkspaceError
-from site_client.sharing.known_notes import (
-    DigestKey,
+from site_client.sharing.digest_files import (
     Digests,
     ShareDigests,
     are_among,
+    are_repeated,
+    are_sampled,
     digest_of_known,
     join_digests,
-    read_all,
     read_digests,
+    sample_runs,
     save_digests,
-    shares_that_left,
 )
+from site_client.sharing.known_notes import DigestKey, has_left, read_all
 from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
+# Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
+RUNS_KEPT, RUNS_COMPARED = 32, 8
 EDITED = 0.5
-"""A note of which a larger part has left is that one, edited."""
+"""A note of which a larger part has left, or leaves with others, is one of these, edited."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Sifted:
 
     Args:
         notes: that were looked at.
-        counted: notes that count towards the least number: different ones, each with something to share.
+        counted: notes that count towards the least number: different ones, each with something that leaves.
         left_out: notes that were left out: they have left before, or with `again` they have not.
         sentences: of the other notes that were left out, for they have left with another note.
         shares: numbers of the earlier shares of what has left before, ascending.
@@ -121,14 +127,22 @@ class Sieve:
         closed = [digests for digests, repeatable in left.values() if not repeatable]
         self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
         self._closed_sentences = join_digests([one.known for one in closed])
+        self._closed_runs = join_digests([one.runs for one in closed])
         self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
         self._open_sentences = join_digests([one.known for one in self._open.values()])
-        self._passed_notes: set[bytes] = set()
+        self._passed_notes: list[bytes] = []
+        self._runs: list[Digests] = []
+        self._known_runs: list[Digests] = []
         self._known_notes: set[bytes] = set()
         self._known_sentences: list[Digests] = []
         self._waiting: list[Digests] = []
+        self._waiting_notes: list[NDArray[np.int64]] = []
+        # Of each sentence that passed: what it is known by, which of the passed notes it is of, its length, and whether it leaves.
         self._sentences: list[Digests] = []
         self._labelled: list[Digests] = []
+        self._notes: list[NDArray[np.int64]] = []
+        self._lengths: list[NDArray[np.int64]] = []
+        self._leave: list[NDArray[np.bool_]] = []
         self._looked_at = self._counted = self._sentences_out = 0
         self.left_out = 0
         """Notes that stay here whole."""
@@ -141,26 +155,39 @@ class Sieve:
             self._looked_at += 1
             self._known_notes.add(note)
             self._known_sentences.append(sentences[self._have_left(sentences)])
-            if self._stays(note, int(lengths[away].sum()), len(tokens)):
+            runs = self._key.runs(document.text)
+            compared = sample_runs(runs, RUNS_COMPARED)
+            known_runs = compared[are_among(compared, self._closed_runs)]
+            edited = len(known_runs) > EDITED * len(compared) or int(lengths[away].sum()) > EDITED * len(tokens)
+            if note in self._closed_notes or (edited and note not in self._open_notes):
                 self.left_out += 1
+                self._known_runs.append(known_runs)
                 continue
-            self._counted += note not in self._passed_notes and int(lengths[~away].sum()) >= LEAST_TOKENS
             self._sentences_out += int(away.sum())
-            self._passed_notes.add(note)
             self._waiting.append(sentences)
+            self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
+            self._passed_notes.append(note)
+            self._runs.append(sample_runs(runs, RUNS_KEPT))
             yield document, tokens
 
     def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
-        """The sentences of the next chunk of these notes that may leave."""
-        waiting = _all(self._waiting)
+        """The sentences of the next chunk of these notes that may leave; `admitted` is told which of them do."""
+        waiting, of_notes = _all(self._waiting), np.concatenate(self._waiting_notes)
         here, self._waiting = waiting[: chunk.sentences], [waiting[chunk.sentences :]]
+        notes, self._waiting_notes = of_notes[: chunk.sentences], [of_notes[chunk.sentences :]]
         away = self._away(here)
         kept, passed = here[~away], chunk.leave_out(away)
         self._sentences.append(kept)
+        self._notes.append(notes[~away])
+        self._lengths.append(passed.lengths)
         # What a program takes for PHI may be another thing next time; the labels are those that people gave.
         given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
         self._labelled.append(np.stack([self._key.labelled(column, given) for column in kept.T], 1))
         return passed
+
+    def admitted(self, leave: NDArray[np.bool_]) -> None:
+        """Is told which of the sentences of the last chunk leave, bool `[sentences]`; the guard may drop some."""
+        self._leave.append(leave)
 
     def finish(self, least: int) -> Sifted:
         """What became of all notes, if it may be a share.
@@ -171,14 +198,18 @@ class Sieve:
         Raises:
             PolicyError: there are fewer; or earlier shares would leave again in part, or with other labels.
         """
-        known = join_digests(self._known_sentences)
+        known, tokens = join_digests(self._known_sentences), self._leaving_tokens()
+        known_runs = join_digests(self._known_runs)
+        self._counted = self._count(tokens)
         shares = tuple(
             sequence
             for sequence, one in self._left.items()
-            if one.notes & self._known_notes or are_among(known, one.known).any()
+            if one.notes & self._known_notes
+            or are_among(known, one.known).any()
+            or are_among(known_runs, one.runs).any()
         )
         sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
-        if self._counted < least or (self.left_out and not self._passed_notes):
+        if self._counted < least or (self.left_out and not tokens.any()):
             raise PolicyError(_too_few(sifted, least))
         if self._again:
             self._require_whole()
@@ -190,13 +221,69 @@ class Sieve:
         Raises:
             StorageError: no room, no permission.
         """
-        sentences = _all(self._sentences)
-        pairs = np.unique(np.stack([sentences[:, 0], _all(self._labelled)[:, 0]], 1), axis=0)
+        # Of what the guard dropped nothing has left, and it may leave with another share.
+        leave = np.concatenate([np.zeros(0, dtype=np.bool_), *self._leave])
+        sentences, labelled = _all(self._sentences)[leave], _all(self._labelled)[leave]
+        pairs = np.unique(np.stack([sentences[:, 0], labelled[:, 0]], 1), axis=0)
         by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
-        notes = frozenset(self._passed_notes)
-        digests = ShareDigests(notes, pairs[:, 0], pairs[:, 1], self._representer, again, self._counted, by_tokens)
+        left = np.flatnonzero(self._leaving_tokens()).tolist()
+        notes, runs = (
+            frozenset(self._passed_notes[note] for note in left),
+            join_digests([self._runs[note] for note in left]),
+        )
+        digests = ShareDigests(
+            notes,
+            pairs[:, 0],
+            pairs[:, 1],
+            self._representer,
+            again,
+            self._counted,
+            by_tokens,
+            self._key.fingerprint,
+            runs,
+            int(are_among(runs, self._closed_runs).sum()),
+        )
         save_digests(self._workspace, sequence, digests)
+
+    def _leaving_tokens(self, only: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Tokens of each passed note that leave, int64 `[notes]`; with `only` those of some sentences, bool `[sentences]`."""
+        found = np.zeros(len(self._passed_notes), dtype=np.int64)
+        if self._leave:
+            leave = np.concatenate(self._leave)
+            chosen = leave if only is None else leave & only
+            np.add.at(found, np.concatenate(self._notes)[chosen], np.concatenate(self._lengths)[chosen])
+        return found
+
+    def _count(self, tokens: NDArray[np.int64]) -> int:
+        """How many notes count: different ones, with something that leaves.
+
+        Args:
+            tokens: of each that leave.
+        """
+        copies = np.ones(len(tokens), dtype=np.bool_)
+        places: dict[bytes, int] = {}
+        for place, note in enumerate(self._passed_notes):
+            places.setdefault(note, place)
+        copies[list(places.values())] = False
+        counts = (tokens >= LEAST_TOKENS) & ~copies
+        # What leaves again leaves as it did, and counts as it did.
+        if not self._again and self._leave:
+            leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
+            repeated = np.zeros(len(leave), dtype=np.bool_)
+            repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
+            counts &= self._leaving_tokens(repeated) <= EDITED * tokens
+            # As `notes` compares them with earlier shares.
+            runs = np.concatenate(self._runs)
+            owners = np.repeat(np.arange(len(tokens)), [len(one) for one in self._runs])
+            compared, here = are_sampled(runs), (tokens > 0)[owners]
+            compared |= (np.bincount(owners, compared, len(tokens)) < RUNS_COMPARED)[owners]
+            earlier = np.zeros(len(runs), dtype=np.bool_)
+            earlier[here] = are_repeated(runs[here], owners[here])
+            counts &= np.bincount(owners, compared & earlier, len(tokens)) <= EDITED * np.bincount(
+                owners, compared, len(tokens)
+            )
+        return int(counts.sum())
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
         """What each sentence of a note is known by, today and in the shares of earlier versions: uint64 `[sentences, 2]`."""
@@ -209,12 +296,6 @@ class Sieve:
         """Which sentences stay here."""
         closed = _are_known(sentences, self._closed_sentences)
         return closed | ~_are_known(sentences, self._open_sentences) if self._again else closed
-
-    def _stays(self, note: bytes, away: int, tokens: int) -> bool:
-        """Whether a note stays here whole."""
-        if note in self._closed_notes:
-            return True
-        return note not in self._open_notes and away > EDITED * tokens
 
     def _require_whole(self) -> None:
         """Raises where a share would leave again in part, or with other labels."""
@@ -234,20 +315,21 @@ class Sieve:
             )
 
 
-def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
+def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, least: int) -> None:
     """Returns if nothing of a share that was encoded earlier has left since with another one.
 
     Args:
         workspace: of the site.
-        sequence: number of the share; one that has left itself may leave again, as it is.
+        sequence: number of the share.
+        manifest_sha256: digest of its manifest; exactly the share that has left may leave again, as it is.
         least: different notes that a share must hold, by the policy of today.
 
     Raises:
         PolicyError: something has, or there are fewer notes.
-        WorkspaceError: of this share, too, nobody would know that it has left.
+        WorkspaceError: of this share, too, nobody would know that it has left, or what is known of it was made with a key that is lost.
         LedgerError, WorkspaceError, StorageError: as `Sieve`.
     """
-    if sequence in shares_that_left(workspace):
+    if has_left(workspace, manifest_sha256):
         return
     if not digest_of_known(workspace, sequence):
         raise WorkspaceError(
@@ -255,12 +337,20 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
             "encode the notes again"
         )
     own = read_digests(workspace, sequence)
+    if not DigestKey(workspace).has_made(own.notes_key):
+        raise WorkspaceError(
+            f"share {sequence}: expected what is known of its notes by the key in keys/notes.key, found what another key made: nobody can tell "
+            "whether they have left since; restore that key from a backup, or encode the notes again"
+        )
     others = {number: digests for number, _, digests in read_all(workspace) if number not in own.again}
     met = {
         number: known
         for number, other in others.items()
         if (known := len(own.notes & other.notes) + int(are_among(own.known, other.known).sum()))
     }
+    runs = are_among(own.runs, join_digests([other.runs for other in others.values()]))
+    if not met and int(runs.sum()) > own.runs_known:
+        met = {number: 1 for number, other in others.items() if are_among(own.runs, other.runs).any()}
     if met:
         raise PolicyError(
             f"share {sequence}: expected what has not left before, but some of it has left with {name_shares(tuple(met))} since it was "

@@ -20,6 +20,8 @@ from protocols.canonical import canonical_bytes
 from protocols.keys.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
 from site_client import ledger
 from site_client.errors import LedgerError
+from site_client.policy.site_policy import DEFAULT
+from site_client.policy.stored import load_policy, policy_path, set_policy
 from site_client.workspace import KeyState, SiteKey, Workspace, create, open_workspace
 from tests.loop import done, hospital, refused, values
 
@@ -54,6 +56,64 @@ def test_what_was_recorded_is_read_back_in_order(site: Workspace) -> None:
 
 def test_a_new_workspace_has_an_empty_ledger(tmp_path: Path) -> None:
     assert ledger.verify(create(tmp_path, "st-anne")) is None
+
+
+def _file(folder: str) -> Callable[[Workspace], object]:
+    def put(site: Workspace) -> None:
+        (site.root / folder).mkdir()
+        (site.root / folder / "0001").write_bytes(b"")
+
+    return put
+
+
+TRACES: dict[str, Callable[[Workspace], object]] = {
+    "a number of a share": lambda site: site.next_sequence(),
+    **{folder: _file(folder) for folder in ("known-notes", "fragments", "receipts", "outbox")},
+}
+
+
+@pytest.mark.parametrize("trace", TRACES)
+def test_attack_a_ledger_that_was_emptied_passes_for_a_new_one(trace: str, site: Workspace) -> None:
+    TRACES[trace](site)
+    site = open_workspace(site.root)
+    ledger.ledger_path(site).write_bytes(b"")
+    with pytest.raises(LedgerError, match="the ledger is lost"):
+        ledger.verify(site)
+    with pytest.raises(LedgerError, match="the ledger is lost"):
+        ledger.record(site, "approved", {})
+    assert not ledger.ledger_path(site).read_bytes()
+
+
+def test_attack_ledger_and_policy_are_taken_away_and_the_usual_policy_holds(site: Workspace) -> None:
+    set_policy(site, replace(DEFAULT, least_new_notes=500))
+    for path in (ledger.ledger_path(site), policy_path(site)):
+        path.unlink()
+    with pytest.raises(LedgerError, match="the ledger is lost"):
+        load_policy(site)
+    with pytest.raises(LedgerError, match="the ledger is lost"):
+        set_policy(site, DEFAULT)
+    refused(hospital("ledger", "verify", "--workspace", site.root), 31, "backup")
+    assert not ledger.ledger_path(site).exists()
+
+
+@pytest.mark.parametrize("folder", ["receipts", "outbox"])
+def test_attack_a_ledger_begun_anew_tells_of_nothing_that_left(folder: str, site: Workspace) -> None:
+    _file(folder)(site)
+    ledger.ledger_path(site).write_bytes(b"")
+    (site.root / folder).rename(site.root / "hidden")
+    set_policy(site, DEFAULT)
+    (site.root / "hidden").rename(site.root / folder)
+    with pytest.raises(LedgerError, match=f"{folder}/"):
+        ledger.verify(site)
+
+
+def test_a_workspace_of_version_0_1_has_no_ledger_before_its_first_entry(tmp_path: Path) -> None:
+    site, _ = create(tmp_path / "site", "st-anne").next_sequence()
+    for path in (ledger.ledger_path(site), site.notes_key):
+        path.unlink()
+    assert ledger.verify(site) is None
+    ledger.record(site, "release examined", {})
+    assert ledger.verify(site) is not None
 
 
 def test_every_flipped_bit_of_every_byte_is_noticed(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from site_client.ledger import Event
 from tests.site_client.exchange.paired import site
 
 EARLIER: dict[str, Json] = {"bundle_sha256": "ab" * 32, "manifest_sha256": "cd" * 32, "sequence": 7, "to": "folder"}
-STATED = EARLIER | {"known_notes": "ef" * 32}
-LEFT = Departure(7, "cd" * 32, "ab" * 32, "folder", "ef" * 32)
+STATED = EARLIER | {"known_notes": "ef" * 32, "notes_key": "01" * 16}
+LEFT = Departure(7, "cd" * 32, "ab" * 32, "folder", "ef" * 32, "01" * 16)
 
 
 def test_a_departure_is_written_as_ever_and_read_again(tmp_path: Path) -> None:
@@ -34,10 +34,12 @@ def test_a_departure_is_written_as_ever_and_read_again(tmp_path: Path) -> None:
 def test_a_departure_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     workspace = site(tmp_path / "site")
     ledger.record(workspace, Event.SUBMITTED, EARLIER)
-    assert list(departures(workspace)) == [replace(LEFT, known_notes="")]
+    assert list(departures(workspace)) == [replace(LEFT, known_notes="", notes_key="")]
 
 
-@pytest.mark.parametrize("change", [{"sequence": "7"}, {"to": None}, {"manifest_sha256": 3}, {"known_notes": 3}])
+@pytest.mark.parametrize(
+    "change", [{"sequence": "7"}, {"to": None}, {"manifest_sha256": 3}, {"known_notes": 3}, {"notes_key": 3}]
+)
 def test_an_entry_of_another_shape_is_an_error(change: dict[str, Json], tmp_path: Path) -> None:
     workspace = site(tmp_path / "site")
     ledger.record(workspace, Event.SUBMITTED, STATED | change)
@@ -54,6 +56,7 @@ def test_events_are_written_as_ever() -> None:
         "noise secret made anew",
         "surrogates secret made anew",
         "known notes given up",
+        "key of known notes made anew",
         "policy set",
         "release examined",
         "release log seen",

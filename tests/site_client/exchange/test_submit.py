@@ -41,10 +41,13 @@ from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
+from site_client.exchange.withdraw import find_share, request_withdrawal
 from site_client.releases.pull import pull
+from site_client.sharing import approval
 from site_client.sharing.approval import signed_manifest
+from site_client.sharing.digest_files import ShareDigests, save_digests
 from site_client.sharing.encode import encode
-from site_client.sharing.known_notes import ShareDigests, save_digests, shares_that_left
+from site_client.sharing.known_notes import shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused
@@ -183,6 +186,19 @@ def test_nothing_leaves_that_nobody_has_approved(pair: Pair, tmp_path: Path) -> 
         submit_to_folder(pair.hospital, pair.share(), tmp_path / "stick", None)
     assert not (tmp_path / "stick").exists()
     assert "submitted" not in pair.events()
+
+
+@pytest.mark.parametrize("approver", [None, "A. Person"])
+def test_a_share_that_was_taken_back_does_not_leave_again(approver: str | None, pair: Pair, tmp_path: Path) -> None:
+    share, other = pair.share(), pair.share(2, seed=1)
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    request_withdrawal(pair.hospital, find_share(pair.hospital, "1"), "consent", DAY)
+    count = len(pair.events())
+    with pytest.raises(ApprovalError, match=r"share 1: expected one that nobody has taken back.*--again"):
+        submit_to_folder(pair.hospital, share, tmp_path / "later", approver)
+    assert not (tmp_path / "later").exists()
+    assert len(pair.events()) == count
+    submit_to_folder(pair.hospital, other, tmp_path / "later", "A. Person")
 
 
 def test_a_damaged_share_does_not_leave(pair: Pair, tmp_path: Path) -> None:
@@ -328,7 +344,7 @@ def test_a_share_under_a_key_that_has_ended_does_not_leave_and_its_notes_leave_w
     before = site_workspace.open_workspace(pair.root / "site")
     if waits:
         # Sealed, and the machine went down before the ledger told of it.
-        outbox.seal_for_provider(before, first, signed_manifest(before, first))
+        outbox.seal_for_provider(before, first, approval.require(before, first, "A. Person"))
     yesterday = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)
     ended = before.update_settings(lambda now: replace(now, keys=(replace(now.keys[0], valid_until=yesterday),)))
     events = pair.events()

@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
@@ -15,11 +16,15 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from protocols.canonical import Json
 from protocols.share.fragments import fragment_bytes, open_fragments
 from shared.document import Document
+from site_client import ledger
+from site_client.errors import WorkspaceError
 from site_client.fragments.sifting import Tally
+from site_client.fragments.store import read_gone
 from site_client.ledger import Event, entries
-from site_client.workspace import open_workspace
+from site_client.workspace import Workspace, open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
 from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
@@ -276,6 +281,44 @@ def test_after_what_an_earlier_version_let_leave_nothing_is_cut(drafted: House) 
     )
 
 
+def _emptied(notes: Path) -> bytes:
+    stated = json.loads(notes.read_bytes().partition(b"\n")[0])
+    return json.dumps(stated | {"notes": 0, "patients": 0, "sentences": 0}).encode() + b"\n"
+
+
+def _of_another_file(notes: Path) -> bytes:
+    stated, _, body = notes.read_bytes().partition(b"\n")
+    return json.dumps(json.loads(stated) | {"manifest_sha256": "ab" * 32}).encode() + b"\n" + body
+
+
+EXCHANGED: dict[str, Callable[[Path], bytes]] = {"emptied": _emptied, "that of another file": _of_another_file}
+
+
+@pytest.mark.parametrize("change", EXCHANGED)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_attack_what_is_kept_of_notes_that_left_is_exchanged(
+    change: str, earlier: bool, drafted: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger of before it held the digest of what is kept can still tell which file that is of."""
+    if earlier:
+        record = ledger.record
+
+        def as_before(site: Workspace, event: str, details: Mapping[str, Json]) -> object:
+            return record(site, event, {name: value for name, value in details.items() if name != "notes_sha256"})
+
+        monkeypatch.setattr(ledger, "record", as_before)
+    done(drafted.approve())
+    notes = drafted.root / "fragments" / "0001.notes"
+    notes.write_bytes(EXCHANGED[change](notes))
+    site = open_workspace(drafted.root)
+    if earlier and change == "emptied":
+        # Nobody can tell.
+        assert not read_gone(site).notes
+        return
+    with pytest.raises(WorkspaceError, match=r"0001\.notes.*backup"):
+        read_gone(site)
+
+
 def test_a_draft_that_was_changed_is_not_approved(drafted: House) -> None:
     out = drafted.out
     out.write_bytes(
@@ -427,6 +470,16 @@ def test_without_its_packages_it_says_what_to_install(open_house: House, monkeyp
 def test_without_the_key_of_its_digests_nothing_is_cut(drafted: House) -> None:
     (drafted.root / "keys" / "notes.key").unlink()
     refused(drafted.fragment(), 30, "notes.key")
+
+
+def test_by_another_key_than_that_of_what_left_nothing_is_cut(drafted: House) -> None:
+    done(drafted.approve())
+    again = drafted.loop.root / "b.fragments"
+    kept = (drafted.root / "keys" / "notes.key").read_bytes()
+    (drafted.root / "keys" / "notes.key").write_bytes(b"k" * 32)
+    refused(drafted.fragment(out=again), 30, "notes.key", "fragments 1", "new workspace")
+    (drafted.root / "keys" / "notes.key").write_bytes(kept)
+    refused(drafted.fragment(out=again), 35)
 
 
 def test_without_what_left_before_nothing_is_cut(drafted: House) -> None:

@@ -12,7 +12,8 @@ from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client import workspace
 from site_client.fragments.sifting import Sieve, Tally
-from site_client.fragments.store import Draft, Gone, note_digests
+from site_client.fragments.store import Draft, Gone
+from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 from tests.site_client.fragments.test_counting import counted, texts
 
@@ -44,7 +45,7 @@ def cut(
 ) -> Cut:
     """Phrases that three notes, or patients, have, and what is gone once they have left."""
     tally, counts = Tally(), counted([], patients=patients)
-    sieve = Sieve(note_digests(site), gone, tally, patients)
+    sieve = Sieve(DigestKey(site), gone, tally, patients)
     for note in notes:
         sieve.count(note, counts)
     tally.owners = counts.owners

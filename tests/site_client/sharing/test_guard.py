@@ -76,6 +76,7 @@ def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(adva
     passed, factors = guard.admit_sentences(CHUNK)
     assert factors is not None
     result = guard.result()
+    assert sentences(CHUNK.leave_out(~guard.admitted)) == sentences(passed)
     shared = dict(zip(sentences(passed), factors.tolist(), strict=True))
     raised = left_out = 0
     for words, tags in sentences(CHUNK):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,7 +19,8 @@ from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tok
 from site_client import ledger
 from site_client.errors import PolicyError, WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey, digest_of_known
+from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.known_notes import DigestKey, give_up_lost
 from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
 from site_client.workspace import Workspace, create
 from tests.site_client.sites import SCHEME
@@ -29,7 +31,10 @@ A, B = "aa" * 32, "bb" * 32
 
 @pytest.fixture
 def site(tmp_path: Path) -> Workspace:
-    return create(tmp_path / "site", "north")
+    made = create(tmp_path / "site", "north")
+    # Nothing is kept before there is an entry.
+    ledger.record(made, Event.ENROLMENT_REQUESTED, {})
+    return made
 
 
 def encode(
@@ -38,24 +43,38 @@ def encode(
     sequence: int = 0,
     representer: str = A,
     least: int = 1,
+    dropped: str = "",
     **options: bool,
 ) -> tuple[list[tuple[str, ...]], Sifted]:
-    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best."""
+    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best.
+
+    Sentences with the word `dropped` the guard keeps here.
+    """
     sieve = Sieve(site, representer, **options)
     chunks = tokenised_chunks(sieve.notes(tokenise_documents(documents)), SCHEME, chunk_tokens=64)
-    shown = [words for chunk in chunks for words, _ in sieve.sentences(chunk).split()]
+    shown = []
+    for chunk in chunks:
+        words = [words for words, _ in sieve.sentences(chunk).split()]
+        leave = np.array([dropped not in sentence for sentence in words], dtype=np.bool_)
+        sieve.admitted(leave)
+        shown += [sentence for sentence, leaves in zip(words, leave, strict=True) if leaves]
     sifted = sieve.finish(least)
     if sequence:
         sieve.save(sequence)
     return shown, sifted
 
 
+def manifest(sequence: int) -> str:
+    """Digest of the manifest of a share."""
+    return f"{sequence:064}"
+
+
 def leave(site: Workspace, sequence: int, state: str = "") -> None:
     known = digest_of_known(site, sequence)
-    digests = {"manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32, "known_notes": known}
+    digests = {"manifest_sha256": manifest(sequence), "bundle_sha256": "cd" * 32, "known_notes": known}
     ledger.record(site, Event.SUBMITTED, {"sequence": sequence, "to": "folder", **digests})
     if state:
-        receipt: dict[str, Json] = {"sequence": sequence, "state": state}
+        receipt: dict[str, Json] = {"sequence": sequence, "manifest_sha256": manifest(sequence), "state": state}
         ledger.record(site, Event.RECEIPT, receipt)
 
 
@@ -118,6 +137,39 @@ def test_attack_a_note_that_was_edited_shows_where(site: Workspace) -> None:
     assert ("There", "was", "fever", "today", ".") in shown
 
 
+def printed(document: Document, width: int) -> Document:
+    """A note without labels as another export of it breaks its lines, with a line more."""
+    lines = textwrap.wrap(" ".join(document.text.split()), width)
+    return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
+
+
+@pytest.mark.parametrize("width", [30, 40, 100])
+def test_attack_notes_are_exported_anew_with_other_lines(width: int, site: Workspace) -> None:
+    share(site, NOTES, 1)
+    again = [printed(document, width) for document in NOTES]
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
+        encode(site, again)
+    shown, sifted = encode(site, [*again, *LATER])
+    assert (sifted.counted, sifted.left_out, sifted.shares) == (25, 30, (1,))
+    assert Counter(shown) == Counter(encode(site, LATER)[0])
+
+
+def test_of_two_shares_of_two_exports_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:
+    encode(site, NOTES, 1)
+    encode(site, [*LATER, printed(NOTES[0], 40)], 2)
+    encode(site, LATER, 3)
+    leave(site, 1)
+    with pytest.raises(PolicyError, match=r"share 2.*some of it has left with share 1 since"):
+        require_not_left(site, 2, manifest(2), 1)
+    require_not_left(site, 3, manifest(3), 1)
+
+
+def test_exports_of_one_note_with_other_lines_hide_it_not(site: Workspace) -> None:
+    exports = [printed(NOTES[0], width) for width in range(30, 60)]
+    with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
+        encode(site, exports, least=20)
+
+
 def test_no_sentence_leaves_twice_whoever_wrote_it_again(site: Workspace) -> None:
     words = "rest and advised rest and call if it gets worse today .".split()
     boilerplate = " ".join(words[:-1]).capitalize() + ".\n"
@@ -140,12 +192,13 @@ def test_attack_a_corrected_label_cuts_its_sentence_otherwise(name: str, site: W
 
 def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Workspace) -> None:
     """What docs/privacy.md says a later share tells: by what is left out, whether a patient of before came again."""
+    new = "\n".join(one.text for one in long_notes(3, 5))
     first, again, other = (
         note(name, f"{NOTES[0].text}\n\nName of the patient: ", (who, "PATIENT"), f" .\n\n{text}")
         for name, who, text in (
             ("first", "Oxenthorpe", "Came by bus in rain."),
-            ("again", "Oxenthorpe", LATER[0].text),
-            ("other", "Nettlecomb", LATER[0].text),
+            ("again", "Oxenthorpe", new),
+            ("other", "Nettlecomb", new),
         )
     )
     share(site, [*NOTES[1:], first], 1)
@@ -178,7 +231,7 @@ def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Works
     encode(site, second, 2)
     leave(site, 1)
     with pytest.raises(PolicyError, match="some of it has left with share 1"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     shown, sifted = encode(site, second)
     assert not [words for words in shown if "worse" in words and "night" in words]
     assert (sifted.sentences, sifted.shares) == (25, (1,))
@@ -205,13 +258,13 @@ def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None
 def test_of_two_shares_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:
     for sequence, documents in ((1, NOTES), (2, [*NOTES, *LATER]), (3, LATER)):
         encode(site, documents, sequence)
-    require_not_left(site, 2, 1)
+    require_not_left(site, 2, manifest(2), 1)
     leave(site, 1)
     with pytest.raises(PolicyError, match="some of it has left with share 1 since"):
-        require_not_left(site, 2, 1)
-    require_not_left(site, 3, 1)
+        require_not_left(site, 2, manifest(2), 1)
+    require_not_left(site, 3, manifest(3), 1)
     # After a cut the same share goes on.
-    require_not_left(site, 1, 1)
+    require_not_left(site, 1, manifest(1), 1)
 
 
 def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Workspace) -> None:
@@ -223,24 +276,43 @@ def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Wo
         encode(site, NOTES)
     # Of the one that waits, too, nobody would know that it has left.
     with pytest.raises(WorkspaceError, match="share 2: expected what is known of its notes"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     for path in kept.glob("0002.*"):
         (site.root / "known-notes").mkdir(exist_ok=True)
         shutil.copy(path, site.root / "known-notes")
     with pytest.raises(WorkspaceError, match="share 1"):
-        require_not_left(site, 2, 1)
+        require_not_left(site, 2, manifest(2), 1)
     # After a cut the same share goes on.
-    require_not_left(site, 1, 1)
+    require_not_left(site, 1, manifest(1), 1)
     shutil.rmtree(site.root / "known-notes")
     kept.rename(site.root / "known-notes")
     assert encode(site, [*NOTES, *LATER])[1].left_out == len(NOTES)
 
 
+def test_another_share_of_the_number_of_one_that_left_is_looked_at(site: Workspace) -> None:
+    """Settings that were restored alone gave its number a second time."""
+    share(site, NOTES, 1)
+    with pytest.raises(PolicyError, match="some of it has left with share 1"):
+        require_not_left(site, 1, "ef" * 32, 1)
+
+
+def test_a_share_that_was_encoded_with_a_lost_key_does_not_leave(site: Workspace) -> None:
+    share(site, NOTES, 1)
+    encode(site, LATER, 2)
+    kept = site.notes_key.read_bytes()
+    site.notes_key.unlink()
+    give_up_lost(site)
+    with pytest.raises(WorkspaceError, match=r"share 2.*another key"):
+        require_not_left(site, 2, manifest(2), 1)
+    site.notes_key.write_bytes(kept)
+    require_not_left(site, 2, manifest(2), 1)
+
+
 def test_a_share_is_held_to_the_number_of_notes_that_is_asked_for_when_it_leaves(site: Workspace) -> None:
     encode(site, NOTES, 1)
-    require_not_left(site, 1, 30)
+    require_not_left(site, 1, manifest(1), 30)
     with pytest.raises(PolicyError, match="at least 31 notes, got 30"):
-        require_not_left(site, 1, 31)
+        require_not_left(site, 1, manifest(1), 31)
 
 
 def test_notes_without_text_and_copies_hide_no_other(site: Workspace) -> None:
@@ -248,6 +320,29 @@ def test_notes_without_text_and_copies_hide_no_other(site: Workspace) -> None:
     with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
         encode(site, padding, least=20)
     assert encode(site, padding, least=0)[1].counted == 1
+
+
+def test_attack_prints_of_one_note_hide_it_among_themselves(site: Workspace) -> None:
+    prints = [note(f"{minute}", f"{NOTES[0].text}Printed at 12:{minute}.\n") for minute in range(10, 40)]
+    with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
+        encode(site, prints, least=20)
+    assert encode(site, [*prints, *LATER])[1].counted == 26
+    # A part of a note may be what others say, too.
+    first = NOTES[0].text.splitlines()[0]
+    alike = [note(f"{number}", f"{first}\n{one.text}") for number, one in enumerate(LATER)]
+    assert encode(site, alike)[1].counted == 25
+
+
+def test_what_the_guard_drops_neither_counts_nor_has_left(site: Workspace) -> None:
+    refused = [note(f"{number}", one.text.replace(".", " kwashiorkor .")) for number, one in enumerate(LATER)]
+    with pytest.raises(PolicyError, match="at least 40 notes that have not left before, got 30:"):
+        encode(site, [*NOTES, *refused], least=40, dropped="kwashiorkor")
+    shown, sifted = encode(site, [*NOTES, *refused], 1, dropped="kwashiorkor")
+    assert sifted.counted == 30
+    leave(site, 1)
+    later, sifted = encode(site, [*NOTES, *refused])
+    assert (sifted.counted, sifted.left_out, len(later)) == (25, 30, 75)
+    assert not set(later) & set(shown)
 
 
 def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site: Workspace) -> None:
@@ -261,7 +356,7 @@ def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site:
     shown, sifted = encode(site, [*new, *LATER, *NOTES], 3, B, again=True)
     assert Counter(shown) == Counter(first + second)
     assert (sifted.counted, sifted.left_out, sifted.shares) == (55, 25, (1, 2))
-    require_not_left(site, 3, 1)
+    require_not_left(site, 3, manifest(3), 1)
     leave(site, 3)
     with pytest.raises(PolicyError):
         encode(site, [*LATER, *NOTES], representer=B, again=True)
@@ -286,10 +381,10 @@ def test_what_a_program_takes_for_phi_is_no_label_that_was_changed(site: Workspa
 @pytest.mark.parametrize("state", ["rejected", "withdrawn"])
 def test_a_share_that_does_not_count_may_leave_again_as_it_was(state: str, site: Workspace) -> None:
     first = share(site, NOTES, 1)
-    ledger.record(site, Event.RECEIPT, {"sequence": 1, "state": state})
+    ledger.record(site, Event.RECEIPT, {"sequence": 1, "manifest_sha256": manifest(1), "state": state})
     shown, _ = encode(site, NOTES[::-1], 2, again=True)
     assert Counter(shown) == Counter(first)
-    require_not_left(site, 2, 1)
+    require_not_left(site, 2, manifest(2), 1)
 
 
 def test_the_sentences_of_notes_in_many_chunks_are_not_confused(site: Workspace) -> None:
