@@ -159,9 +159,9 @@ def encode_notes(
     from shared.labels import load_scheme_file
     from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
+    from site_client.sharing.approval import require_replaceable
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
-    from site_client.sharing.replacing import require_replaceable
 
     bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
