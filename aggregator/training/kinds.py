@@ -6,7 +6,7 @@ writes, and nothing else of a share: what it learns of a hospital is what the sh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from aggregator.training.defences.defence import Learn
 from foundation.reading import file_sha256
 from shared.constructions.construction import Construction
 from shared.constructions.drawn_words import DrawnWords, drawn_for
+from shared.constructions.files import digest_of
 from shared.errors import ConfigurationError
 from shared.models.language_model import load_language_model
 from shared.progress import Progress, silent
@@ -22,7 +23,7 @@ from shared.sentences.ragged import SentenceSource
 from shared.taggers.khin2018 import Khin2018, Khin2018Config
 from shared.taggers.registry import DEFAULT, TAGGERS
 from shared.taggers.tagger import Tagger, TaggerConfig
-from shared.taggers.transformer.checkpoint import start_from_checkpoint
+from shared.taggers.transformer.checkpoint import CONFIG, TOKENIZER, WEIGHTS, start_from_checkpoint
 from shared.taggers.transformer.transformer import Transformer
 from shared.text.language import guess_vocabulary
 from shared.text.parts_of_speech import LANGUAGES
@@ -60,11 +61,16 @@ class TaggerOptions:
 
     def facts(self) -> dict[str, str | None]:
         """What decides the head, for its record."""
-        files = {
-            "language model": None if self.language_model is None else self.language_model / "language.safetensors",
-            "checkpoint": None if self.checkpoint is None else self.checkpoint / "model.safetensors",
+        return {
+            "kind": self.kind,
+            "language model": _digest(self.language_model, ("language.safetensors", "language.json")),
+            "checkpoint": _digest(self.checkpoint, (WEIGHTS, CONFIG, TOKENIZER)),
         }
-        return {"kind": self.kind} | {name: None if path is None else file_sha256(path) for name, path in files.items()}
+
+
+def _digest(folder: Path | None, names: Sequence[str]) -> str | None:
+    """Of all files there that decide a head."""
+    return None if folder is None else digest_of([file_sha256(folder / name) for name in names])
 
 
 def recipe_of(kind: str, epochs: int, seed: int) -> TaggingConfig:

@@ -177,7 +177,7 @@ def write_deidentified(
         finish: is called when all notes are turned, before the folder has its name: what must not be missing beside it is then in place.
 
     Raises:
-        ConfigurationError: the folder holds something already, maybe the notes themselves.
+        ConfigurationError: the folder holds something already, maybe the notes themselves, or no note is of any of the patients.
     """
     require_empty(out)
     tally = Tally()
@@ -185,10 +185,16 @@ def write_deidentified(
     again = source if is_rewritten(source, mode) else None
 
     def watched() -> Iterator[Document]:
+        turned = 0
         for document in deidentify(_Watched(annotator, progress, total), documents, mode, tally, lists, patients):
+            turned += 1
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
+        if turned and tally.unnamed == turned:
+            raise ConfigurationError(
+                f"--patients: expected the patients of these notes, got a table that names none of the {turned}; correct its ids"
+            )
         if finish is not None:
             finish()
 

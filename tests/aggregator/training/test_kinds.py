@@ -83,6 +83,19 @@ def test_what_does_not_go_together_is_refused(options: dict[str, object], said: 
         TaggerOptions(**options)  # type: ignore[arg-type]
 
 
+def test_every_file_of_what_a_kind_begins_with_decides_the_head(given: dict[str, tuple[object, ...]]) -> None:
+    checkpoint = Path(str(given["transformer"][1]))
+    options = TaggerOptions("transformer", checkpoint=checkpoint)
+    seen = {options.facts()["checkpoint"]}
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        before = (checkpoint / name).read_bytes()
+        (checkpoint / name).write_bytes(before + b" ")
+        seen.add(options.facts()["checkpoint"])
+        (checkpoint / name).write_bytes(before)
+    assert len(seen) == 4
+    assert options.facts()["checkpoint"] in seen
+
+
 def test_a_transformer_is_trained_as_its_paper_says_and_the_others_as_ours() -> None:
     assert {kind: recipe_of(kind, 3, 7).learning_rate for kind in TAGGERS} == {
         "bilstm-crf": TaggingConfig().learning_rate,

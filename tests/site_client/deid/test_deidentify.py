@@ -155,6 +155,16 @@ def test_a_note_waits_for_the_others_of_its_patient_and_no_longer() -> None:
     assert seen_before(notes[:3]) == [("a", 3), ("b", 3), ("alone", 3)]
 
 
+def test_a_table_that_names_none_of_the_notes_is_that_of_others_and_nothing_is_written(tmp_path: Path) -> None:
+    notes = [Document("a", "Ana"), Document("b", "Ana")]
+    others, one = (NotesOfPatients({name: "1"}) for name in ("a.txt", "a"))
+    with pytest.raises(ConfigurationError, match="names none of the 2"):
+        write_deidentified(Passes(), notes, tmp_path / "safe", MODES["redact"], patients=others)
+    assert not any(tmp_path.iterdir())
+    assert write_deidentified(Passes(), notes, tmp_path / "safe", MODES["redact"], patients=one).unnamed == 1
+    assert write_deidentified(Passes(), [], tmp_path / "none", MODES["redact"], patients=others).documents == 0
+
+
 def test_who_shows_what_was_found_shows_of_a_note_what_was_found_there() -> None:
     notes = [Document("a", "Ana Berg"), Document("b", "Ana Berg")]
     whose = NotesOfPatients({"a": "1", "b": "1"})
