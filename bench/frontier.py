@@ -16,7 +16,7 @@ import torch
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import RUNS, Comparison, Outcome, f1_entry, load_or_measure, score_pipeline
+from bench.outcomes import Comparison, Outcome, f1_entry, is_there, load_or_measure, score_pipeline
 from bench.privacy.frontier_figure import Point, frontier_figure
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
@@ -295,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, build in builds.items():
         if name[0] in chosen:
             load_or_measure(files[name], build)
-    if all((RUNS / f"{file}.json").exists() for file in files.values()):
+    if all(map(is_there, files.values())):
         report([Row.of(*name, load_or_measure(files[name], build)) for name, build in builds.items()])
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
 from bench.generalise.pool import COPIES, SharedCodesSource, pooled_codes
-from bench.outcomes import RUNS, load_or_measure
+from bench.outcomes import is_there, load_or_measure
 from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
@@ -48,7 +48,7 @@ def measure(*, train: bool = True) -> list[Entry]:
     runs = {}
     for provider in corpora.SITES:
         name = f"adaptation-{provider}-{STEPS}-{_SEED}"
-        if provider != TUNED and (train or (RUNS / f"{name}.json").exists()):
+        if provider != TUNED and (train or is_there(name)):
             runs[provider] = load_or_measure(name, lambda p=provider: _run(p))  # type: ignore[misc]
     return entries_of(runs, COMMAND)
 

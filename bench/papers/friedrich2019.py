@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from bench.outcomes import RUNS, load_or_measure
+from bench.outcomes import RUNS, is_there, load_or_measure
 from bench.papers.friedrich2019_cells import BUDGETS, TRAINED, Cell, control, steps_of
 from bench.papers.friedrich2019_report import Run, write_report
 from bench.results import RESULTS, commit
@@ -83,9 +83,7 @@ def kept(budget: str) -> Iterator[Run]:
     """The runs of which something is there."""
     for cell, seed in plan("", []):
         steps = {
-            step: load_or_measure(name, dict)
-            for step, name in step_names(cell, budget, seed).items()
-            if (RUNS / f"{name}.json").exists()
+            step: load_or_measure(name, dict) for step, name in step_names(cell, budget, seed).items() if is_there(name)
         }
         if steps.keys() - {"control"}:
             yield Run(cell, seed, steps)
@@ -111,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for cell, seed in plan(chosen.only, [int(seed) for seed in chosen.seeds.split(",") if seed]):
         if chosen.list:
             for name in step_names(cell, chosen.budget, seed).values():
-                print(f"{'kept' if (RUNS / f'{name}.json').exists() else 'to do'}  {name}")
+                print(f"{'kept' if is_there(name) else 'to do'}  {name}")
         else:
             measure(cell, chosen.budget, seed)
 

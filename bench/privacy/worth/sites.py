@@ -6,12 +6,10 @@ rotation, so that a measurement that is cut leaves whole ones, and `python -m be
 
 from __future__ import annotations
 
-import json
 import statistics
-from dataclasses import asdict
 
 from bench import corpora
-from bench.outcomes import RUNS, Comparison, Outcome, load_or_measure, score_pipeline
+from bench.outcomes import Comparison, Outcome, is_there, load_or_measure, score_pipeline
 from bench.privacy.material import american_names, english
 from bench.privacy.worth.sides import SIDES, STEPS, Sides
 from bench.results import Entry
@@ -47,7 +45,7 @@ def _scored(sides: Sides, side: str, seed: int, test: dict[str, list[Document]])
     pipeline = sides.train(side, seed)
     found = {site: score_pipeline(pipeline, notes) for site, notes in test.items()}
     print(side, {site: (round(one.token_f1, 4), round(one.entity_f1, 4)) for site, one in found.items()}, flush=True)
-    return {site: asdict(one) for site, one in found.items()}
+    return {site: {"tokens": one.tokens, "entities": one.entities} for site, one in found.items()}
 
 
 def unseen_by(provider: str) -> str:
@@ -115,13 +113,13 @@ def _compared(where: str) -> tuple[Comparison, int, int]:
     compared, providers, seeds = Comparison([], [], []), set(), set()
     for seed in SEEDS:
         for provider in corpora.SITES:
-            paths = [RUNS / f"{_run(provider, side, seed)}.json" for side in SIDES]
-            if not all(path.exists() for path in paths):
+            names = [_run(provider, side, seed) for side in SIDES]
+            if not all(map(is_there, names)):
                 continue
             providers.add(provider)
             seeds.add(seed)
             asked = _order(provider)[_SHARING + 1 :] if where == "unseen" else _order(provider)[1 : _SHARING + 1]
-            for side, path in zip(_all_sides(compared), paths, strict=True):
-                run = json.loads(path.read_text(encoding="utf-8"))
+            for side, name in zip(_all_sides(compared), names, strict=True):
+                run = load_or_measure(name, dict)
                 side += [Outcome.of(run[site], run["commit"]) for site in asked]
     return compared, len(providers), len(seeds)
