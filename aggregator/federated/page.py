@@ -16,6 +16,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from aggregator.publishing.head_record import OWN_NOTES
 from foundation.files import write_text
 from shared.federated.screening import Limits
 from shared.report import plots
@@ -52,14 +53,13 @@ def write_page(federated: Mapping[str, Any], path: Path) -> None:
 
 
 def answer(rounds: Rounds) -> str:
-    """The page in a sentence."""
-    sites = {site for one in rounds for site in one["norms"]}
+    """The page in a sentence: of hospitals, and whether the provider's own notes took part beside them."""
+    sites = {site for one in rounds for site in one["norms"]} - {OWN_NOTES}
+    beside = " beside the provider's own notes" if any(OWN_NOTES in one["norms"] for one in rounds) else ""
     missed = {site for one in rounds for site in (sites - set(one["norms"])) | set(one["refused"])}
     if not missed:
-        return f"{len(sites)} sites took part in all {len(rounds)} rounds, and nobody was refused"
-    return (
-        f"{len(sites)} sites took part in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}"
-    )
+        return f"{len(sites)} sites took part{beside} in all {len(rounds)} rounds, and nobody was refused"
+    return f"{len(sites)} sites took part{beside} in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}"
 
 
 def _lines(rounds: Rounds, name: str, title: str) -> str:

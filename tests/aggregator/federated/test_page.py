@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aggregator.federated.page import answer, write_page
+from aggregator.publishing.head_record import OWN_NOTES
 
 
 def told(number: int, norms: dict[str, float], **refused: str) -> dict[str, Any]:
@@ -28,6 +29,10 @@ FULL = [told(number, {"north": 1.0, "south": 2.0}) for number in (1, 2)]
     ("rounds", "said"),
     [
         (FULL, "2 sites took part in all 2 rounds, and nobody was refused"),
+        (
+            [told(1, {"north": 1.0, OWN_NOTES: 1.0})],
+            "1 sites took part beside the provider's own notes in all 1 rounds",
+        ),
         ([*FULL, told(3, {"north": 1.0})], "missing or refused in some: south"),
         ([told(1, {"north": 1.0}, east="not finite")], "missing or refused in some: east"),
     ],
