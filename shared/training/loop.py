@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -69,6 +69,21 @@ class Descent:
     optimizer: torch.optim.Optimizer
     clip: float
     schedule: torch.optim.lr_scheduler.LRScheduler | None = None
+
+    @classmethod
+    def of(
+        cls, kind: Literal["nadam", "adamw"], parameters: Iterable[nn.Parameter], learning_rate: float, clip: float
+    ) -> Descent:
+        """By one of the two; see there.
+
+        Args:
+            kind: what a tagger goes down its loss by.
+            parameters: all that learn.
+            learning_rate: of them.
+            clip: as in Descent.
+        """
+        begin = cls.adamw if kind == "adamw" else cls.nadam
+        return begin(parameters, learning_rate, clip)
 
     @classmethod
     def nadam(

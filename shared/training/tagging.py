@@ -127,8 +127,7 @@ def _learn(
     steps = -(-source.sentences // (config.batch * (1 if group is None else group.count)))
     epochs = max(config.epochs, -(-config.least_steps // steps))
     loop = TrainingLoop("tagger", epochs * steps, progress)
-    begin = Descent.adamw if tagger.optimizer == "adamw" else Descent.nadam
-    descent = begin(tagger.parameters(), config.learning_rate, config.clip)
+    descent = Descent.of(tagger.optimizer, tagger.parameters(), config.learning_rate, config.clip)
     descent.fall_late(config.decay, loop.total)
     strides = None if group is None else Strides(group, loop, tagger, descent)
 

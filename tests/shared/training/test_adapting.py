@@ -57,6 +57,16 @@ def test_ended_early_it_is_what_was_looked_at_there(released: Tagger) -> None:
     assert not torch.equal(looked[5], looked[15])
 
 
+@pytest.mark.parametrize(("optimizer", "most"), [("nadam", 4e-3), ("adamw", 1.1e-4)])
+def test_a_tagger_goes_as_far_in_a_step_as_its_kind_bears(
+    released: Tagger, optimizer: str, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(released), "optimizer", optimizer)
+    moved = weights(adapt_tagger(released, toy(40), AdaptingConfig((1,), pull=0.0))) - weights(released)
+    # The first step of either goes about as far as its rate for every weight.
+    assert most / 20 < float(moved.abs().max()) <= most
+
+
 def test_looking_changes_nothing_of_the_course(released: Tagger) -> None:
     plain = adapt_tagger(released, toy(40), HASTY)
     assert torch.equal(
