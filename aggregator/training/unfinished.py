@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from aggregator.enrolled.unfinished_trainings import COMMANDS, INPUTS, LOCK, read_inputs, unfinished_folder
@@ -145,4 +146,7 @@ def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: boo
 
 
 def _software() -> dict[str, str]:
-    return {name: version(name) for name in ("deid-commons", "torch", "numpy", "gensim", "Faker")}
+    """Versions of what trains, with those that an extra brings where it is installed."""
+    names = ["deid-commons", "torch", "numpy", "gensim", "Faker"]
+    names += [name for name in ("transformers", "tokenizers") if find_spec(name) is not None]
+    return {name: version(name) for name in names}

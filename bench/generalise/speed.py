@@ -35,7 +35,8 @@ COMMAND = "python -m bench.results_generalise speed"
 TURNS = 5
 _PROVIDER = "a"
 _COPIES = 15
-# What two cores gain is also asked of so many times as many notes: what a command does before its first note is then a smaller part of it.
+# What two cores gain is also asked of so many times as many notes, every second turn: what a command does before its first note is then a
+# smaller part of it.
 _MORE = 4
 _STEPS = 1250
 _CORES = 2
@@ -123,6 +124,8 @@ class _Course:
                 if turn:
                     taken[name].append(seconds)
             for (notes, cores), walls in wall.items():
+                if notes == self._more and turn % 2 == 0:
+                    continue
                 _, passed = self._run(self._deid(notes, cores))
                 if turn:
                     walls.append(passed)
@@ -134,6 +137,7 @@ class _Course:
                 ratio(taken["crfsuite"], taken["ours"]),
                 1.0,
                 self._count,
+                TURNS,
                 core,
             ),
             self._entry(
@@ -141,6 +145,7 @@ class _Course:
                 ratio(taken["spacy"], taken["ours"]),
                 4.0,
                 self._count,
+                TURNS,
                 core,
             ),
             *(
@@ -149,6 +154,7 @@ class _Course:
                     ratio(wall[notes, 1], wall[notes, _CORES]),
                     1.8,
                     count,
+                    len(wall[notes, 1]),
                     walls_say,
                 )
                 for notes, count, said in (
@@ -170,10 +176,10 @@ class _Course:
             ),
         ]
 
-    def _entry(self, measure: str, found: Ratio, target: float, count: int, clock: str) -> Entry:
-        note = f"{count} notes of hospital {unseen_by(_PROVIDER)}, read, cut, tagged and written; {clock}; median and bootstrap over {TURNS} turns"
+    def _entry(self, measure: str, found: Ratio, target: float, count: int, turns: int, clock: str) -> Entry:
+        note = f"{count} notes of hospital {unseen_by(_PROVIDER)}, read, cut, tagged and written; {clock}; median and bootstrap over {turns} turns"
         return Entry(
-            measure, found.value, target, ">=", "times", (found.low, found.high), TURNS, "en_sites/test", COMMAND, note
+            measure, found.value, target, ">=", "times", (found.low, found.high), turns, "en_sites/test", COMMAND, note
         )
 
     def _train(self) -> None:

@@ -84,8 +84,8 @@ def load_model(
     # Without memory for its weights, so that a description of a network beyond all bounds is found out for free.
     with torch.device("meta"):
         expected = build(config).state_dict()
-    if sum(tensor.nbytes for tensor in expected.values()) > _MAX_WEIGHTS_BYTES:
-        raise ModelError(f"{name}.json: expected a model of at most {_MAX_WEIGHTS_BYTES} bytes; pull or train it again")
+    if sum(tensor.nbytes for tensor in expected.values()) > MOST_WEIGHTS_BYTES:
+        raise ModelError(f"{name}.json: expected a model of at most {MOST_WEIGHTS_BYTES} bytes; pull or train it again")
     tensors = _read_tensors(path, name, expected)
     if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
         raise ModelError(f"{path.name}: expected finite weights, got NaN or infinity; pull or train it again")
@@ -119,10 +119,11 @@ def _read_tensors(path: Path, name: str, expected: Mapping[str, torch.Tensor]) -
 
 MOST = "most"
 """In the metadata of a setting: how large it may be, where that is more than of others."""
-# No other number of a description is larger, no description longer, and no model.
+MOST_WEIGHTS_BYTES = 1 << 30
+"""No model's weights are more."""
+# No other number of a description is larger, and no description longer.
 _MAX_SIZE = 8192
 _MAX_DESCRIPTION_BYTES = 64 << 10
-_MAX_WEIGHTS_BYTES = 1 << 30
 _MAX_HEADER_BYTES = 1 << 20
 # As safetensors names them; a model of ours has no others.
 _TYPES = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64"}

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError, ModelError
+from shared.models.storage import MOST_WEIGHTS_BYTES
 from shared.taggers.transformer.config import ACTIVATIONS, ARCHITECTURES, TransformerConfig
 from shared.taggers.transformer.network import build_network
 from shared.taggers.transformer.pieces import Pieces, read_bounded_json
@@ -74,6 +75,12 @@ def start_from_checkpoint(folder: Path, inputs: int, tags: int, seed: int, **set
     config = replace(config, **({"window": window, "overlap": overlap} | settings))
     with torch.device("meta"):
         expected = build_network(config).state_dict()
+    if sum(tensor.nbytes for tensor in expected.values()) > MOST_WEIGHTS_BYTES:
+        # It would be trained for hours, and then not load.
+        raise ModelError(
+            f"{CONFIG}: expected a network of at most {MOST_WEIGHTS_BYTES >> 20} MiB, as large as a head may be, got a larger one; "
+            "use another checkpoint"
+        )
     weights = _read_weights(folder / WEIGHTS, expected)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)

@@ -87,8 +87,8 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """How many there are."""
-        return int(self._tokenizer.get_vocab_size(with_added_tokens=False))
+        """How many rows a table of them needs: they are numbered from 0 on, and some files leave numbers out."""
+        return 1 + max(self._tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
 
     def number(self, piece: str) -> int | None:
         """The number of a piece by its spelling."""

@@ -99,6 +99,7 @@ def test_a_folder_with_a_pickle_is_refused(copied: Path, name: str) -> None:
         ({"num_attention_heads": 5}, "share evenly"),
         ({"num_hidden_layers": 10**9}, "at most 48 layers"),
         ({"vocab_size": 3}, "config.json"),
+        ({"hidden_size": 2048, "num_hidden_layers": 48, "intermediate_size": 8192}, "at most 1024 MiB"),
     ],
     ids=str,
 )

@@ -81,6 +81,17 @@ def test_what_is_saved_is_loaded_and_cuts_the_same(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / FILE).read_text())) == {"version", "model", "normalizer", "pre_tokenizer"}
 
 
+def test_a_table_has_a_row_for_every_number_where_some_are_left_out(tmp_path: Path) -> None:
+    PIECES.save(tmp_path)
+    path = tmp_path / FILE
+    told = json.loads(path.read_text())
+    vocabulary = told["model"]["vocab"]
+    last = max(vocabulary, key=vocabulary.__getitem__)
+    vocabulary[last] += 1000
+    path.write_text(json.dumps(told))
+    assert Pieces.load(tmp_path).size == PIECES.size + 1000
+
+
 @pytest.mark.parametrize("changed", [{"version": 2}, {"more": 1}])
 def test_another_file_of_pieces_is_refused(changed: dict[str, object], tmp_path: Path) -> None:
     PIECES.save(tmp_path)
