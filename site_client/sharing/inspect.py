@@ -91,6 +91,7 @@ class Inspection:
             "phi_tokens": {one.name: one.tokens for one in self.channels.categories},
             "columns": {column.name: column.bytes for column in self.columns},
             "sentences_alone": self.channels.alone,
+            "sentences_alone_in_words": self.channels.alone_in_words,
             "read": None if self.reading is None else self.reading.counts.as_json(),
             "white_box": None
             if self.report is None
@@ -250,16 +251,16 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
 
 def _reading_lines(inspection: Inspection, most: int, *, originals: bool) -> list[str]:
     """What anybody reads who has the release."""
-    reading, alone = inspection.reading, inspection.channels.alone
+    reading, alone = inspection.reading, alone_line(inspection.channels, inspection.manifest.sentences)
     if reading is None:
-        return [inspection.unread, alone_line(alone, inspection.manifest.sentences)]
+        return [inspection.unread, alone]
     found = reading.counts.with_original
     beside = f"{found} of {reading.counts.sentences} sentences were found again in these notes"
     return [
         f"what it is: {reading.is_a}",
         "what anybody reads of it who has the release:",
         *(f"  {line}" for line in count_lines(reading)),
-        f"  {alone_line(alone, reading.counts.sentences)}",
+        f"  {alone}",
         "",
         *sentence_lines(reading, most, originals=originals),
         *([] if inspection.searched is None else [beside]),
@@ -272,11 +273,17 @@ def feature_lines(features: Sequence[FeatureColumn]) -> list[str]:
     return [f"  {len(features)} of these tell more than codes, labels and casing: {names}"] if features else []
 
 
-def alone_line(alone: int, sentences: int) -> str:
-    """How many sentences who already holds them finds again."""
+def alone_line(counted: Channels, sentences: int) -> str:
+    """How many sentences are recognised by who already holds them."""
+    known = "who already holds the text of such a sentence can tell that it is here"
+    if counted.alone_in_words is None:
+        return (
+            f"{counted.alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: {known}. Of how many more "
+            "the vectors tell it is not counted"
+        )
     return (
-        f"{alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: who already holds such a sentence "
-        "can tell that it is in the share"
+        f"{counted.alone_in_words} of {sentences} sentences stand alone, {counted.alone} of them by length, labels and casing, the others by what "
+        f"is shown of their words: {known}"
     )
 
 

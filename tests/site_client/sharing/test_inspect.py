@@ -11,6 +11,7 @@ import pytest
 
 from protocols.errors import ProtocolError
 from protocols.payload.opening import open_payload
+from protocols.payload.sentence_block import SentenceBlock
 from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
@@ -53,6 +54,39 @@ def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
     assert channels([block, block, other], SCHEME).alone == 1
 
 
+def coded(codes: list[int], tags: list[int], lengths: list[int], casing: list[int] | None = None) -> SentenceBlock:
+    return SentenceBlock(
+        np.array(codes, dtype="<u4"),
+        np.array(tags, dtype=np.uint8),
+        np.zeros(len(codes), dtype=np.uint8) if casing is None else np.array(casing, dtype=np.uint8),
+        np.array(lengths, dtype="<i4"),
+    )
+
+
+def test_sentences_of_other_words_stand_alone_by_these_where_they_are_written_alike() -> None:
+    found = channels([coded(list(range(8)), [0] * 8, [2] * 4)], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 4)
+    # Over all blocks, as the other count.
+    found = channels([coded([1, 2], [0, 0], [2]), coded([1, 2, 3, 2], [0] * 4, [2, 2])], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 1)
+
+
+def test_what_stands_in_the_place_of_phi_makes_no_sentence_stand_alone() -> None:
+    # A span has drawn words, and may have drawn how many; who holds the sentence does not know them.
+    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2])], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 0)
+    one_more = coded([7, 3, 4], [0, 1, 2], [3])
+    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2]), one_more], SCHEME)
+    # By its length it stands alone, so it does by either.
+    assert (found.alone, found.alone_in_words) == (1, 1)
+    unknown = coded([7, 1, 7, 2], [0, 255, 0, 255], [2, 2])
+    assert channels([unknown], SCHEME).alone_in_words == 0
+
+
+def test_which_sentences_stand_alone_by_vectors_is_not_counted() -> None:
+    assert channels([make_block([3, 4])], SCHEME).alone_in_words is None
+
+
 @pytest.mark.parametrize("hides_casing", [False, True])
 def test_a_guess_is_said_to_be_one_from_the_representation_alone(hides_casing: bool, tmp_path: Path) -> None:
     bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
@@ -81,7 +115,13 @@ def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:
     assert "none stands in it as text" in text
     assert "labelled PHI is replaced by public PHI" in text
     assert f"judged by this hospital's policy {load_policy(opened).digest[:12]}: the release keeps it" in text
-    assert f"{found.channels.alone} of {found.manifest.sentences} sentences have a pattern" in text
+    counted = found.channels
+    assert counted.alone_in_words is not None
+    assert counted.alone <= counted.alone_in_words
+    assert f"{counted.alone_in_words} of {found.manifest.sentences} sentences stand alone" in text
+    assert f"{counted.alone} of them by length, labels and casing" in text
+    assert "who already holds the text of such a sentence can tell that it is here" in text
+    assert found.as_json()["sentences_alone_in_words"] == counted.alone_in_words
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "h5"])
