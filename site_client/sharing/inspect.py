@@ -8,7 +8,7 @@ field by field and shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -26,7 +26,7 @@ from shared.labels import LabelScheme
 from site_client.errors import PolicyError
 from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.encode_report import EncodeReport, read_report
+from site_client.sharing.encode_report import EncodeReport, Looked, looked_lines, read_report, warnings
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
 from site_client.sharing.search import STRETCH_BYTES, Search, search
@@ -83,6 +83,11 @@ class Inspection:
         """What the file holds beside its columns: names, sizes and checksums, every field of which was checked."""
         return self.manifest.payload_bytes - sum(column.bytes for column in self.columns)
 
+    @property
+    def looked(self) -> Looked | None:
+        """What looked for PHI that nobody labelled; None where that is not recorded."""
+        return None if self.report is None else self.report.looked
+
     def as_json(self) -> dict[str, object]:
         """For other programs: counts, and no sentence."""
         return {
@@ -96,6 +101,7 @@ class Inspection:
             "white_box": None
             if self.report is None
             else {name: vars(one) for name, one in self.report.categories.items()},
+            "looked": None if self.looked is None else asdict(self.looked),
             "searched": None if self.searched is None else vars(self.searched),
             "judged": list(self.judged),
         }
@@ -228,6 +234,7 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
+        *(f"WARNING: {line}" for line in warnings(inspection.looked)),
         "",
         *_reading_lines(inspection, most, originals=originals),
         "",
@@ -239,6 +246,9 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
         "",
         "PHI tokens by category, and how most of them are written:",
         *(f"  {one.name:35} {one.tokens:8}  {next(iter(one.casing))}" for one in counted.categories),
+        "",
+        "how the notes were looked at before:",
+        *(f"  {line}" for line in looked_lines(inspection.looked)),
         "",
         "protection, as this hospital found it:",
         *(f"  {line}" for line in inspection.judged),

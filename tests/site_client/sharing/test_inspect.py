@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
 from site_client.policy.stored import load_policy
-from site_client.sharing.encode_report import read_report, report_path
+from site_client.sharing.encode_report import Looked, looked_lines, read_report, report_path
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.side_channels import channels
@@ -203,3 +205,75 @@ def test_the_share_of_another_site_is_not_inspected(built_loop: Loop) -> None:
     opened = open_workspace(built_loop.site("south"))
     with pytest.raises(ProtocolError):
         inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)
+
+
+def test_a_page_tells_that_nothing_looked_for_forgotten_labels(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("north"))
+    share, notes = (
+        loop.root / "b.parquet",
+        write_notes(tmp_path / "notes", [*NOTES[:5], replace(NOTES[5], annotations=())]),
+    )
+    at = ("--workspace", site.root)
+    done(hospital("encode", notes, "--out", share, "--no-check", *at))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    assert found.report is not None
+    assert found.report.looked == Looked(None, None, 0, 6, 1)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    warning = "othing looked for PHI that nobody labelled"
+    assert f"WARNING: n{warning}" in "\n".join(inspection_lines(found))
+    assert re.search(rf'class="warning"[^<]*<p>N{warning}', page)
+    assert "1 of 6 notes have no label" in page
+    assert values(hospital("inspect", share, *at, "--json"))["looked"]["hide_above"] is None
+
+
+def test_a_page_tells_that_no_pipeline_looked_and_how_sure_it_had_to_be(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("north"))
+    assert site.pipeline is None
+    share = loop.root / "b.parquet"
+    done(hospital("encode", loop.notes("north"), "--out", share, "--hide-above", 0.9, "--workspace", site.root))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    for said in (text, page):
+        assert "o pipeline looked for PHI that nobody labelled" in said
+        assert "at least 90% sure" in said
+        assert "the usual 50%" in said
+        assert "othing looked" not in said
+
+
+def test_with_a_pipeline_there_is_nothing_to_warn_of_and_it_is_named(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("fourth"))
+    assert site.pipeline is not None
+    share = loop.root / "b.parquet"
+    done(hospital("encode", loop.notes("north"), "--out", share, "--workspace", site.root))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    assert found.report is not None
+    assert found.report.looked is not None
+    assert found.report.looked.pipeline == site.pipeline.digest
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    assert "WARNING" not in text
+    assert 'class="warning"' not in page
+    assert f"the pipeline {site.pipeline.digest[:12]}" in text
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_an_older_version_did_not_record_is_said_to_be_unknown(lost: bool, loop: Loop, tmp_path: Path) -> None:
+    share = loop.root / "north.parquet"
+    path = report_path(share)
+    if lost:
+        path.unlink()
+    else:
+        stated = json.loads(path.read_text())
+        del stated["looked"]
+        path.write_text(json.dumps(stated))
+    found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    for said in (text, page):
+        assert "hat looked for PHI that nobody labelled is not recorded" in said
+    assert found.as_json()["looked"] is None
+
+
+def test_earlier_shares_that_leave_again_and_notes_that_nobody_knows_are_said() -> None:
+    told = "\n".join(looked_lines(Looked(0.5, "ab" * 32, 2, 9, 0, again=True, given_up=(1, 3))))
+    assert "2 stretches" in told
+    assert "leave again" in told
+    assert "(1, 3)" in told
