@@ -188,10 +188,13 @@ def looked_lines(looked: Looked | None) -> list[str]:
     if looked.hide_above is None:
         lines.append("for PHI that nobody labelled nothing looked")
     else:
-        which = "no pipeline" if looked.pipeline is None else f"the pipeline {looked.pipeline[:12]}"
+        which = (
+            "patterns and lists of names looked, and no pipeline"
+            if looked.pipeline is None
+            else f"patterns, lists of names and the pipeline {looked.pipeline[:12]} looked"
+        )
         lines.append(
-            f"for PHI that nobody labelled patterns, lists of names and {which} looked: {looked.hidden} stretches that are at least "
-            f"{looked.hide_above:.0%} sure were hidden"
+            f"for PHI that nobody labelled {which}: {looked.hidden} stretches that are at least {looked.hide_above:.0%} sure were hidden"
         )
     if looked.again:
         lines.append("whole earlier shares leave again, as they were labelled then")

@@ -277,3 +277,40 @@ def test_earlier_shares_that_leave_again_and_notes_that_nobody_knows_are_said() 
     assert "2 stretches" in told
     assert "leave again" in told
     assert "(1, 3)" in told
+
+
+def test_the_page_says_what_a_withdrawal_leaves_and_what_is_not_protected(built_loop: Loop, tmp_path: Path) -> None:
+    opened = open_workspace(built_loop.site("north"))
+    found = inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    back = page[page.index("It can be taken back later") :]
+    for stays in ("releases that are out", "backups", "until it is trained again"):
+        assert stays in back
+    limits = page[page.index("What this does not protect") : page.index("The accompanying statement")]
+    assert "patterns and lists of names" in limits
+    assert "stands as any other word" in limits
+    assert "which sentences are of one note" in limits
+    assert "tell some patients apart" in limits
+
+
+@pytest.mark.parametrize("hides_casing", [False, True])
+def test_the_form_of_phi_tells_patients_apart_unless_it_is_hidden(hides_casing: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
+    site = sites.site(tmp_path, sites.surrogates(bank))
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at))
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("tell some patients apart" in page) != hides_casing
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_what_nobody_labelled_is_said_to_be_looked_for_only_where_it_is(replaces: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)])
+    site = sites.site(tmp_path, sites.surrogates(bank) if replaces else sites.revealing())
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at))
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("Nothing looked for it" in page) != replaces
+    assert ("It was looked for with patterns" in page) == replaces
