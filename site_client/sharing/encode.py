@@ -40,7 +40,7 @@ from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_rele
 from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.encode_report import report_path, write_report
+from site_client.sharing.encode_report import Looked, report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.known_notes import give_up_lost, last_number
 from site_client.sharing.new_notes import Sieve, Sifted
@@ -175,21 +175,23 @@ def encode(
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
-    labelled, without_labels, hidden = False, 0, 0
+    above = hide_above if construction.replaces_phi else None
+    labelled, notes, without_labels, hidden = False, 0, 0, 0
 
     def counted() -> Iterator[Document]:
-        nonlocal without_labels
+        nonlocal notes, without_labels
         for document in documents:
+            notes += 1
             without_labels += not document.annotations
             yield document
 
     def checked() -> Iterator[Document]:
         nonlocal hidden
-        if hide_above is None or not construction.replaces_phi:
+        if above is None:
             yield from counted()
             return
         for found in make_checker(workspace, construction.scheme).check(counted()):
-            document = found.with_doubts(hide_above)
+            document = found.with_doubts(above)
             hidden += len(document.annotations) - len(found.document.annotations)
             yield document
 
@@ -236,7 +238,9 @@ def encode(
         )
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
-        write_report(out, manifest, guarded)
+        pipeline = None if above is None or workspace.pipeline is None else workspace.pipeline.digest
+        looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up)
+        write_report(out, manifest, guarded, looked)
         sieve.save(sequence)
         return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement, given_up)
     except BaseException:

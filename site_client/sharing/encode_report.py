@@ -1,4 +1,4 @@
-"""The report that `encode` leaves beside a share, for the hospital itself: how well each PHI category is protected.
+"""The report that `encode` leaves beside a share, for the hospital itself: how well each PHI category is protected, and what looked for more PHI.
 
 It holds figures of these very notes, down to single words, so it stays in the house: no command sends it.
 """
@@ -6,13 +6,15 @@ It holds figures of these very notes, down to single words, so it stays in the h
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from foundation.files import write_text
 from protocols.bounded_reading import read_bounded
 from protocols.share.manifest import ShareManifest
 from shared.constructions.construction import Protection
+from shared.pipeline.forgotten.checker import HIDE_ABOVE
 from site_client.errors import SiteError
 from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
@@ -44,6 +46,30 @@ class CategoryReport:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """What looked for PHI that nobody had labelled, and what else was asked of an encoding.
+
+    Args:
+        hide_above: how probable it had to be that something is PHI for it to be hidden; None where nothing looked, neither patterns
+            nor lists nor a pipeline.
+        pipeline: digest of the release whose pipeline looked; None where none did.
+        hidden: stretches that nobody had labelled, and that were hidden; those of notes that were left out count, too.
+        notes: that were given.
+        without_labels: those of them in which nothing is labelled.
+        again: whether earlier shares were to leave again.
+        given_up: earlier shares of whose notes nobody knows any more.
+    """
+
+    hide_above: float | None
+    pipeline: str | None
+    hidden: int
+    notes: int
+    without_labels: int
+    again: bool = False
+    given_up: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class EncodeReport:
     """What is known of a share from its encoding.
 
@@ -52,12 +78,14 @@ class EncodeReport:
         neighbours: words that each PHI word was held against; 0 where none had to be.
         sample: whether only some pairs were looked at.
         categories: by PHI category; "all" is all of them together.
+        looked: for more PHI; None where the version that encoded did not record it.
     """
 
     protection: Protection
     neighbours: int
     sample: bool
     categories: dict[str, CategoryReport]
+    looked: Looked | None = None
 
     @property
     def known_ahead(self) -> bool:
@@ -70,13 +98,18 @@ def report_path(share: Path) -> Path:
     return share.with_name(share.name + _SUFFIX)
 
 
-def write_report(share: Path, manifest: ShareManifest, guarded: Guarded) -> None:
+def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked: Looked) -> None:
     """Write the report of a share that was just sealed.
 
     Raises:
         StorageError: no room, no permission.
     """
-    stated = {"format": FORMAT, "payload_sha256": manifest.payload_sha256, **guarded_json(guarded)}
+    stated = {
+        "format": FORMAT,
+        "payload_sha256": manifest.payload_sha256,
+        "looked": asdict(looked),
+        **guarded_json(guarded),
+    }
     write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True))
 
 
@@ -110,6 +143,63 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
             for name, one in found["representation"].items()
         }
         protection = Protection(found["construction"])
-        return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories)
+        looked = _looked(stated["looked"]) if "looked" in stated else None
+        return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories, looked)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise wrong from error
+
+
+def _looked(stated: dict[str, Any]) -> Looked:
+    above, pipeline = stated["hide_above"], stated["pipeline"]
+    return Looked(
+        None if above is None else float(above),
+        None if pipeline is None else str(pipeline),
+        int(stated["hidden"]),
+        int(stated["notes"]),
+        int(stated["without_labels"]),
+        bool(stated["again"]),
+        tuple(int(one) for one in stated["given_up"]),
+    )
+
+
+def warnings(looked: Looked | None) -> list[str]:
+    """What who approves has to know ahead of all else: that nothing looked for forgotten labels, or less than usual; most often none."""
+    if looked is None:
+        return []
+    if looked.hide_above is None:
+        return ["nothing looked for PHI that nobody labelled: what annotators missed leaves as any other word"]
+    found = []
+    if looked.pipeline is None:
+        found.append(
+            "no pipeline looked for PHI that nobody labelled, patterns and lists of names alone: of what annotators missed they find less"
+        )
+    if looked.hide_above > HIDE_ABOVE:
+        found.append(
+            f"only what is at least {looked.hide_above:.0%} sure to be PHI that nobody labelled was hidden, not from the usual {HIDE_ABOVE:.0%} on"
+        )
+    return found
+
+
+def looked_lines(looked: Looked | None) -> list[str]:
+    """What looked for PHI that nobody labelled, in words."""
+    if looked is None:
+        return ["what looked for PHI that nobody labelled is not recorded"]
+    lines = [f"{looked.without_labels} of {looked.notes} notes have no label"]
+    if looked.hide_above is None:
+        lines.append("for PHI that nobody labelled nothing looked")
+    else:
+        which = (
+            "patterns and lists of names looked, and no pipeline"
+            if looked.pipeline is None
+            else f"patterns, lists of names and the pipeline {looked.pipeline[:12]} looked"
+        )
+        lines.append(
+            f"for PHI that nobody labelled {which}: {looked.hidden} stretches that are at least {looked.hide_above:.0%} sure were hidden"
+        )
+    if looked.again:
+        lines.append("whole earlier shares leave again, as they were labelled then")
+    if looked.given_up:
+        lines.append(
+            f"which notes left with earlier shares ({', '.join(map(str, looked.given_up))}) is not known any more: they may leave a second time"
+        )
+    return lines

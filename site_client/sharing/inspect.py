@@ -8,7 +8,7 @@ field by field and shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -26,7 +26,7 @@ from shared.labels import LabelScheme
 from site_client.errors import PolicyError
 from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.encode_report import EncodeReport, read_report
+from site_client.sharing.encode_report import EncodeReport, Looked, looked_lines, read_report, warnings
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
 from site_client.sharing.search import STRETCH_BYTES, Search, search
@@ -83,6 +83,11 @@ class Inspection:
         """What the file holds beside its columns: names, sizes and checksums, every field of which was checked."""
         return self.manifest.payload_bytes - sum(column.bytes for column in self.columns)
 
+    @property
+    def looked(self) -> Looked | None:
+        """What looked for PHI that nobody labelled; None where that is not recorded."""
+        return None if self.report is None else self.report.looked
+
     def as_json(self) -> dict[str, object]:
         """For other programs: counts, and no sentence."""
         return {
@@ -91,10 +96,12 @@ class Inspection:
             "phi_tokens": {one.name: one.tokens for one in self.channels.categories},
             "columns": {column.name: column.bytes for column in self.columns},
             "sentences_alone": self.channels.alone,
+            "sentences_alone_in_words": self.channels.alone_in_words,
             "read": None if self.reading is None else self.reading.counts.as_json(),
             "white_box": None
             if self.report is None
             else {name: vars(one) for name, one in self.report.categories.items()},
+            "looked": None if self.looked is None else asdict(self.looked),
             "searched": None if self.searched is None else vars(self.searched),
             "judged": list(self.judged),
         }
@@ -227,6 +234,7 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
+        *(f"WARNING: {line}" for line in warnings(inspection.looked)),
         "",
         *_reading_lines(inspection, most, originals=originals),
         "",
@@ -239,6 +247,9 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
         "PHI tokens by category, and how most of them are written:",
         *(f"  {one.name:35} {one.tokens:8}  {next(iter(one.casing))}" for one in counted.categories),
         "",
+        "how the notes were looked at before:",
+        *(f"  {line}" for line in looked_lines(inspection.looked)),
+        "",
         "protection, as this hospital found it:",
         *(f"  {line}" for line in inspection.judged),
         "protection, as the share states it:",
@@ -250,16 +261,16 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
 
 def _reading_lines(inspection: Inspection, most: int, *, originals: bool) -> list[str]:
     """What anybody reads who has the release."""
-    reading, alone = inspection.reading, inspection.channels.alone
+    reading, alone = inspection.reading, alone_line(inspection.channels, inspection.manifest.sentences)
     if reading is None:
-        return [inspection.unread, alone_line(alone, inspection.manifest.sentences)]
+        return [inspection.unread, alone]
     found = reading.counts.with_original
     beside = f"{found} of {reading.counts.sentences} sentences were found again in these notes"
     return [
         f"what it is: {reading.is_a}",
         "what anybody reads of it who has the release:",
         *(f"  {line}" for line in count_lines(reading)),
-        f"  {alone_line(alone, reading.counts.sentences)}",
+        f"  {alone}",
         "",
         *sentence_lines(reading, most, originals=originals),
         *([] if inspection.searched is None else [beside]),
@@ -272,11 +283,17 @@ def feature_lines(features: Sequence[FeatureColumn]) -> list[str]:
     return [f"  {len(features)} of these tell more than codes, labels and casing: {names}"] if features else []
 
 
-def alone_line(alone: int, sentences: int) -> str:
-    """How many sentences who already holds them finds again."""
+def alone_line(counted: Channels, sentences: int) -> str:
+    """How many sentences are recognised by who already holds them."""
+    known = "who already holds the text of such a sentence can tell that it is here"
+    if counted.alone_in_words is None:
+        return (
+            f"{counted.alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: {known}. Of how many more "
+            "the vectors tell it is not counted"
+        )
     return (
-        f"{alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: who already holds such a sentence "
-        "can tell that it is in the share"
+        f"{counted.alone_in_words} of {sentences} sentences stand alone, {counted.alone} of them by length, labels and casing, the others by what "
+        f"is shown of their words: {known}"
     )
 
 

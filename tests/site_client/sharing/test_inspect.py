@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,12 +13,13 @@ import pytest
 
 from protocols.errors import ProtocolError
 from protocols.payload.opening import open_payload
+from protocols.payload.sentence_block import SentenceBlock
 from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
 from site_client.policy.stored import load_policy
-from site_client.sharing.encode_report import read_report, report_path
+from site_client.sharing.encode_report import Looked, looked_lines, read_report, report_path
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.side_channels import channels
@@ -53,6 +56,39 @@ def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
     assert channels([block, block, other], SCHEME).alone == 1
 
 
+def coded(codes: list[int], tags: list[int], lengths: list[int], casing: list[int] | None = None) -> SentenceBlock:
+    return SentenceBlock(
+        np.array(codes, dtype="<u4"),
+        np.array(tags, dtype=np.uint8),
+        np.zeros(len(codes), dtype=np.uint8) if casing is None else np.array(casing, dtype=np.uint8),
+        np.array(lengths, dtype="<i4"),
+    )
+
+
+def test_sentences_of_other_words_stand_alone_by_these_where_they_are_written_alike() -> None:
+    found = channels([coded(list(range(8)), [0] * 8, [2] * 4)], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 4)
+    # Over all blocks, as the other count.
+    found = channels([coded([1, 2], [0, 0], [2]), coded([1, 2, 3, 2], [0] * 4, [2, 2])], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 1)
+
+
+def test_what_stands_in_the_place_of_phi_makes_no_sentence_stand_alone() -> None:
+    # A span has drawn words, and may have drawn how many; who holds the sentence does not know them.
+    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2])], SCHEME)
+    assert (found.alone, found.alone_in_words) == (0, 0)
+    one_more = coded([7, 3, 4], [0, 1, 2], [3])
+    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2]), one_more], SCHEME)
+    # By its length it stands alone, so it does by either.
+    assert (found.alone, found.alone_in_words) == (1, 1)
+    unknown = coded([7, 1, 7, 2], [0, 255, 0, 255], [2, 2])
+    assert channels([unknown], SCHEME).alone_in_words == 0
+
+
+def test_which_sentences_stand_alone_by_vectors_is_not_counted() -> None:
+    assert channels([make_block([3, 4])], SCHEME).alone_in_words is None
+
+
 @pytest.mark.parametrize("hides_casing", [False, True])
 def test_a_guess_is_said_to_be_one_from_the_representation_alone(hides_casing: bool, tmp_path: Path) -> None:
     bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
@@ -81,7 +117,13 @@ def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:
     assert "none stands in it as text" in text
     assert "labelled PHI is replaced by public PHI" in text
     assert f"judged by this hospital's policy {load_policy(opened).digest[:12]}: the release keeps it" in text
-    assert f"{found.channels.alone} of {found.manifest.sentences} sentences have a pattern" in text
+    counted = found.channels
+    assert counted.alone_in_words is not None
+    assert counted.alone <= counted.alone_in_words
+    assert f"{counted.alone_in_words} of {found.manifest.sentences} sentences stand alone" in text
+    assert f"{counted.alone} of them by length, labels and casing" in text
+    assert "who already holds the text of such a sentence can tell that it is here" in text
+    assert found.as_json()["sentences_alone_in_words"] == counted.alone_in_words
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "h5"])
@@ -163,3 +205,112 @@ def test_the_share_of_another_site_is_not_inspected(built_loop: Loop) -> None:
     opened = open_workspace(built_loop.site("south"))
     with pytest.raises(ProtocolError):
         inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)
+
+
+def test_a_page_tells_that_nothing_looked_for_forgotten_labels(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("north"))
+    share, notes = (
+        loop.root / "b.parquet",
+        write_notes(tmp_path / "notes", [*NOTES[:5], replace(NOTES[5], annotations=())]),
+    )
+    at = ("--workspace", site.root)
+    done(hospital("encode", notes, "--out", share, "--no-check", *at))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    assert found.report is not None
+    assert found.report.looked == Looked(None, None, 0, 6, 1)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    warning = "othing looked for PHI that nobody labelled"
+    assert f"WARNING: n{warning}" in "\n".join(inspection_lines(found))
+    assert re.search(rf'class="warning"[^<]*<p>N{warning}', page)
+    assert "1 of 6 notes have no label" in page
+    assert values(hospital("inspect", share, *at, "--json"))["looked"]["hide_above"] is None
+
+
+def test_a_page_tells_that_no_pipeline_looked_and_how_sure_it_had_to_be(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("north"))
+    assert site.pipeline is None
+    share = loop.root / "b.parquet"
+    done(hospital("encode", loop.notes("north"), "--out", share, "--hide-above", 0.9, "--workspace", site.root))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    for said in (text, page):
+        assert "o pipeline looked for PHI that nobody labelled" in said
+        assert "at least 90% sure" in said
+        assert "the usual 50%" in said
+        assert "othing looked" not in said
+
+
+def test_with_a_pipeline_there_is_nothing_to_warn_of_and_it_is_named(loop: Loop, tmp_path: Path) -> None:
+    site = open_workspace(loop.site("fourth"))
+    assert site.pipeline is not None
+    share = loop.root / "b.parquet"
+    done(hospital("encode", loop.notes("north"), "--out", share, "--workspace", site.root))
+    found = inspect(site, share, load_scheme("i2b2_2014"), None)
+    assert found.report is not None
+    assert found.report.looked is not None
+    assert found.report.looked.pipeline == site.pipeline.digest
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    assert "WARNING" not in text
+    assert 'class="warning"' not in page
+    assert f"the pipeline {site.pipeline.digest[:12]}" in text
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_an_older_version_did_not_record_is_said_to_be_unknown(lost: bool, loop: Loop, tmp_path: Path) -> None:
+    share = loop.root / "north.parquet"
+    path = report_path(share)
+    if lost:
+        path.unlink()
+    else:
+        stated = json.loads(path.read_text())
+        del stated["looked"]
+        path.write_text(json.dumps(stated))
+    found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
+    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
+    for said in (text, page):
+        assert "hat looked for PHI that nobody labelled is not recorded" in said
+    assert found.as_json()["looked"] is None
+
+
+def test_earlier_shares_that_leave_again_and_notes_that_nobody_knows_are_said() -> None:
+    told = "\n".join(looked_lines(Looked(0.5, "ab" * 32, 2, 9, 0, again=True, given_up=(1, 3))))
+    assert "2 stretches" in told
+    assert "leave again" in told
+    assert "(1, 3)" in told
+
+
+def test_the_page_says_what_a_withdrawal_leaves_and_what_is_not_protected(built_loop: Loop, tmp_path: Path) -> None:
+    opened = open_workspace(built_loop.site("north"))
+    found = inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    back = page[page.index("It can be taken back later") :]
+    for stays in ("releases that are out", "backups", "until it is trained again"):
+        assert stays in back
+    limits = page[page.index("What this does not protect") : page.index("The accompanying statement")]
+    assert "patterns and lists of names" in limits
+    assert "stands as any other word" in limits
+    assert "which sentences are of one note" in limits
+    assert "tell some patients apart" in limits
+
+
+@pytest.mark.parametrize("hides_casing", [False, True])
+def test_the_form_of_phi_tells_patients_apart_unless_it_is_hidden(hides_casing: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
+    site = sites.site(tmp_path, sites.surrogates(bank))
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at))
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("tell some patients apart" in page) != hides_casing
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_what_nobody_labelled_is_said_to_be_looked_for_only_where_it_is(replaces: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)])
+    site = sites.site(tmp_path, sites.surrogates(bank) if replaces else sites.revealing())
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at))
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("Nothing looked for it" in page) != replaces
+    assert ("It was looked for with patterns" in page) == replaces
