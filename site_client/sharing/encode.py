@@ -43,8 +43,9 @@ from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.known_notes import give_up_lost, last_number
-from site_client.sharing.new_notes import Sieve, Sifted
+from site_client.sharing.new_notes import Sieve
 from site_client.sharing.protection import protection
+from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace
 
 # So many notes are looked at before anything is written.

@@ -18,7 +18,6 @@ Then whole shares leave again, with the labels that they left with, and no new n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +39,7 @@ from site_client.sharing.digest_files import (
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
+from site_client.sharing.sifting.sifted import Sifted, name_shares, too_few
 from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
@@ -48,54 +48,6 @@ LEAST_TOKENS = 10
 RUNS_KEPT, RUNS_COMPARED = 32, 8
 EDITED = 0.5
 """A note of which a larger part has left, or leaves with others, is one of these, edited."""
-
-
-@dataclass(frozen=True)
-class Sifted:
-    """What was let through, and what was not.
-
-    Args:
-        notes: that were looked at.
-        counted: notes that count towards the least number: different ones, each with something that leaves.
-        left_out: notes that were left out: they have left before, or with `again` they have not.
-        sentences: of the other notes that were left out, for they have left with another note.
-        shares: numbers of the earlier shares of what has left before, ascending.
-        again: whether earlier shares were asked for.
-    """
-
-    notes: int
-    counted: int
-    left_out: int
-    sentences: int
-    shares: tuple[int, ...]
-    again: bool = False
-
-    def lines(self) -> list[str]:
-        """For people; none where there is nothing to say."""
-        which = name_shares(self.shares)
-        if self.again:
-            new = [f"{self.left_out} new notes wait: encode them without --again"] if self.left_out else []
-            return [f"{self.notes - self.left_out} notes leave again, as they left before ({which})", *new]
-        lines = []
-        if self.left_out:
-            lines.append(
-                f"{self.left_out} of {self.notes} notes were left out: they have left before ({which}), and a label that was changed "
-                "since must not point to its sentence"
-            )
-        if self.sentences:
-            lines.append(
-                f"{self.sentences} sentences of the other notes were left out: the same words have left before"
-            )
-        return lines
-
-    def as_json(self) -> dict[str, object]:
-        """For programs."""
-        return {
-            "new_notes": 0 if self.again else self.counted,
-            "notes_left_out": self.left_out,
-            "sentences_left_out": self.sentences,
-            "shared_before_in": list(self.shares),
-        }
 
 
 class Sieve:
@@ -210,7 +162,7 @@ class Sieve:
         )
         sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
         if self._counted < least or (self.left_out and not tokens.any()):
-            raise PolicyError(_too_few(sifted, least))
+            raise PolicyError(too_few(sifted, least))
         if self._again:
             self._require_whole()
         return sifted
@@ -361,24 +313,6 @@ def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, 
             f"share {sequence}: expected at least {least} notes, got {own.new_notes}: the policy was changed since it was encoded; encode "
             "it again with more notes"
         )
-
-
-def name_shares(shares: Sequence[int]) -> str:
-    """Their numbers in words."""
-    return f"share{'s' if len(shares) > 1 else ''} {', '.join(map(str, shares))}"
-
-
-def _too_few(sifted: Sifted, least: int) -> str:
-    if sifted.again:
-        return (
-            f"--again: expected at least {max(least, 1)} notes of shares that left under another representer, were refused or were taken "
-            f"back, got {sifted.counted}; encode new notes without --again"
-        )
-    left = f" ({sifted.left_out} others left with {name_shares(sifted.shares)})" if sifted.shares else ""
-    return (
-        f"expected at least {max(least, 1)} notes that have not left before, got {sifted.counted}{left}: among fewer, a sentence could be "
-        "told to be of a certain note; nothing was written: wait until more notes are labelled, and encode them together"
-    )
 
 
 def _are_known(sentences: Digests, known: Digests) -> NDArray[np.bool_]:
