@@ -6,10 +6,10 @@ Whoever holds two shares of a hospital subtracts one from the other. So
   what is labelled otherwise, would point to what was corrected;
 - a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
   than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
+- a note that is there twice leaves once, the first of the two, for the labels of the other may be corrected (see `copies`);
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
 - fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
-  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share, being
-  a print of one of them.
+  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share.
 
 Under another representer the provider needs the notes of before once more (`--again`), and so it does where a share was refused.
 Then whole shares leave again, with the labels that they left with, and no new note among them: else the two would tell the same.
@@ -31,7 +31,6 @@ from site_client.sharing.digest_files import (
     ShareDigests,
     are_among,
     are_repeated,
-    are_sampled,
     digest_of_known,
     join_digests,
     read_digests,
@@ -39,6 +38,7 @@ from site_client.sharing.digest_files import (
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
+from site_client.sharing.sifting.copies import EDITED, Copies
 from site_client.sharing.sifting.sifted import Sifted, name_shares, too_few
 from site_client.workspace import Workspace
 
@@ -46,8 +46,6 @@ from site_client.workspace import Workspace
 LEAST_TOKENS = 10
 # Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
 RUNS_KEPT, RUNS_COMPARED = 32, 8
-EDITED = 0.5
-"""A note of which a larger part has left, or leaves with others, is one of these, edited."""
 
 
 class Sieve:
@@ -82,6 +80,7 @@ class Sieve:
         self._closed_runs = join_digests([one.runs for one in closed])
         self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
         self._open_sentences = join_digests([one.known for one in self._open.values()])
+        self._copies = Copies(self._key)
         self._passed_notes: list[bytes] = []
         self._runs: list[Digests] = []
         self._known_runs: list[Digests] = []
@@ -115,11 +114,15 @@ class Sieve:
                 self.left_out += 1
                 self._known_runs.append(known_runs)
                 continue
+            # A share of an earlier version may hold prints of one note, and leaves again as it was.
+            if self._copies.is_one(document, note, compared[:0] if self._again else compared):
+                continue
             self._sentences_out += int(away.sum())
             self._waiting.append(sentences)
             self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
             self._passed_notes.append(note)
             self._runs.append(sample_runs(runs, RUNS_KEPT))
+            self._copies.take(document, note, self._runs[-1])
             yield document, tokens
 
     def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
@@ -160,7 +163,16 @@ class Sieve:
             or are_among(known, one.known).any()
             or are_among(known_runs, one.runs).any()
         )
-        sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
+        sifted = Sifted(
+            self._looked_at,
+            self._counted,
+            self.left_out,
+            self._sentences_out,
+            shares,
+            self._again,
+            self._copies.left_out,
+            tuple(self._copies.labelled_otherwise),
+        )
         if self._counted < least or (self.left_out and not tokens.any()):
             raise PolicyError(too_few(sifted, least))
         if self._again:
@@ -208,33 +220,18 @@ class Sieve:
         return found
 
     def _count(self, tokens: NDArray[np.int64]) -> int:
-        """How many notes count: different ones, with something that leaves.
+        """How many notes count: those with something that leaves, and not mostly with earlier ones.
 
         Args:
             tokens: of each that leave.
         """
-        copies = np.ones(len(tokens), dtype=np.bool_)
-        places: dict[bytes, int] = {}
-        for place, note in enumerate(self._passed_notes):
-            places.setdefault(note, place)
-        copies[list(places.values())] = False
-        counts = (tokens >= LEAST_TOKENS) & ~copies
+        counts = tokens >= LEAST_TOKENS
         # What leaves again leaves as it did, and counts as it did.
         if not self._again and self._leave:
             leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
             repeated = np.zeros(len(leave), dtype=np.bool_)
             repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
             counts &= self._leaving_tokens(repeated) <= EDITED * tokens
-            # As `notes` compares them with earlier shares.
-            runs = np.concatenate(self._runs)
-            owners = np.repeat(np.arange(len(tokens)), [len(one) for one in self._runs])
-            compared, here = are_sampled(runs), (tokens > 0)[owners]
-            compared |= (np.bincount(owners, compared, len(tokens)) < RUNS_COMPARED)[owners]
-            earlier = np.zeros(len(runs), dtype=np.bool_)
-            earlier[here] = are_repeated(runs[here], owners[here])
-            counts &= np.bincount(owners, compared & earlier, len(tokens)) <= EDITED * np.bincount(
-                owners, compared, len(tokens)
-            )
         return int(counts.sum())
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundation.printable import escape_unprintable
+
+# Ids of copies that a line holds.
+_NAMED = 10
+
 
 @dataclass(frozen=True)
 class Sifted:
@@ -17,6 +22,8 @@ class Sifted:
         sentences: of the other notes that were left out, for they have left with another note.
         shares: numbers of the earlier shares of what has left before, ascending.
         again: whether earlier shares were asked for.
+        copies: notes that were left out, for they are there twice, or more than half of them is.
+        labelled_otherwise: ids of whole copies whose labels are others, and each time that of the note that was taken.
     """
 
     notes: int
@@ -25,13 +32,16 @@ class Sifted:
     sentences: int
     shares: tuple[int, ...]
     again: bool = False
+    copies: int = 0
+    labelled_otherwise: tuple[tuple[str, str], ...] = ()
 
     def lines(self) -> list[str]:
         """For people; none where there is nothing to say."""
         which = name_shares(self.shares)
         if self.again:
             new = [f"{self.left_out} new notes wait: encode them without --again"] if self.left_out else []
-            return [f"{self.notes - self.left_out} notes leave again, as they left before ({which})", *new]
+            leaving = self.notes - self.left_out - self.copies
+            return [f"{leaving} notes leave again, as they left before ({which})", *new, *self._copy_lines()]
         lines = []
         if self.left_out:
             lines.append(
@@ -42,6 +52,25 @@ class Sifted:
             lines.append(
                 f"{self.sentences} sentences of the other notes were left out: the same words have left before"
             )
+        return [*lines, *self._copy_lines()]
+
+    def _copy_lines(self) -> list[str]:
+        if not self.copies:
+            return []
+        lines = [
+            f"{self.copies} of {self.notes} notes were left out: they are in this folder twice, or more than half of each is; the first of "
+            "them was taken"
+        ]
+        if others := len(self.labelled_otherwise):
+            named = ", ".join(
+                f"{escape_unprintable(one)} (taken: {escape_unprintable(taken)})"
+                for one, taken in self.labelled_otherwise[:_NAMED]
+            )
+            more = f", and {others - _NAMED} more" if others > _NAMED else ""
+            lines.append(
+                f"labels of {others} of them differ from those that were taken: {named}{more}; a label that is missing there leaves its "
+                "word in the share: keep the right one of each, and encode again before you submit"
+            )
         return lines
 
     def as_json(self) -> dict[str, object]:
@@ -50,6 +79,8 @@ class Sifted:
             "new_notes": 0 if self.again else self.counted,
             "notes_left_out": self.left_out,
             "sentences_left_out": self.sentences,
+            "copies_left_out": self.copies,
+            "copies_labelled_otherwise": len(self.labelled_otherwise),
             "shared_before_in": list(self.shares),
         }
 

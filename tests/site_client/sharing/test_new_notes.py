@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from tests.site_client.sharing.sifting.encodings import (
     leave,
     manifest,
     new_site,
+    printed,
     relabelled,
     share,
 )
@@ -75,12 +75,6 @@ def test_attack_a_note_that_was_edited_shows_where(site: Workspace) -> None:
     # The same sentence at the end of another note is new.
     shown, _ = encode(site, [note("new", LATER[0].text + "There was fever today.\n"), *LATER[1:]])
     assert ("There", "was", "fever", "today", ".") in shown
-
-
-def printed(document: Document, width: int) -> Document:
-    """A note without labels as another export of it breaks its lines, with a line more."""
-    lines = textwrap.wrap(" ".join(document.text.split()), width)
-    return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
 
 
 @pytest.mark.parametrize("width", [30, 40, 100])

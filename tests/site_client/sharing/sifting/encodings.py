@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from site_client.sharing.new_notes import Sieve
 from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace, create
 from tests.site_client.sites import SCHEME
-from tests.tiny_notes import long_notes
+from tests.tiny_notes import long_notes, note
 
 A, B = "aa" * 32, "bb" * 32
 
@@ -85,6 +86,12 @@ def relabelled(document: Document) -> Document:
 
 def unlabelled(document: Document) -> Document:
     return replace(document, annotations=())
+
+
+def printed(document: Document, width: int) -> Document:
+    """A note without labels as another export of it breaks its lines, with a line more."""
+    lines = textwrap.wrap(" ".join(document.text.split()), width)
+    return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
 
 
 NOTES = long_notes(30, 1)
