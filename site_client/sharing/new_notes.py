@@ -110,7 +110,9 @@ class Sieve:
             compared = sample_runs(runs, RUNS_COMPARED)
             known_runs = compared[are_among(compared, self._closed_runs)]
             edited = len(known_runs) > EDITED * len(compared) or int(lengths[away].sum()) > EDITED * len(tokens)
-            if note in self._closed_notes or (edited and note not in self._open_notes):
+            # What leaves again is what has left, letter by letter: beside it, a note that went on would show its sentences twice.
+            stays = note not in self._open_notes if self._again else edited
+            if stays or note in self._closed_notes:
                 self.left_out += 1
                 self._known_runs.append(known_runs)
                 continue

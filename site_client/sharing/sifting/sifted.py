@@ -39,9 +39,17 @@ class Sifted:
         """For people; none where there is nothing to say."""
         which = name_shares(self.shares)
         if self.again:
-            new = [f"{self.left_out} new notes wait: encode them without --again"] if self.left_out else []
+            new = []
+            if self.left_out:
+                new.append(
+                    f"{self.left_out} notes wait: they have not left before as they are now; encode those that are new without --again"
+                )
             leaving = self.notes - self.left_out - self.copies
-            return [f"{leaving} notes leave again, as they left before ({which})", *new, *self._copy_lines()]
+            return [
+                f"{leaving} notes leave again, as they left before ({which})",
+                *new[: self.left_out],
+                *self._copy_lines(),
+            ]
         lines = []
         if self.left_out:
             lines.append(

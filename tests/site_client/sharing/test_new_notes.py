@@ -301,5 +301,5 @@ def test_the_lines_name_notes_and_shares_and_no_more() -> None:
     assert Sifted(25, 25, 0, 0, ()).lines() == []
     again = Sifted(60, 30, 30, 0, (3,), again=True).lines()
     assert again[0].startswith("30 notes leave again")
-    assert again[1].startswith("30 new notes wait")
+    assert again[1].startswith("30 notes wait")
     assert Sifted(60, 30, 30, 0, (3,), again=True).as_json()["new_notes"] == 0

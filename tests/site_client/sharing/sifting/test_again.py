@@ -74,3 +74,19 @@ def test_a_share_that_does_not_count_may_leave_again_as_it_was(state: str, site:
     shown, _ = encode(site, NOTES[::-1], 2, again=True)
     assert Counter(shown) == Counter(first)
     require_not_left(site, 2, manifest(2), 1)
+
+
+@pytest.mark.parametrize("first", ["the note", "the other"])
+@pytest.mark.parametrize("other", ["a copy", "a note that went on", "another print"])
+def test_attack_what_leaves_twice_among_what_leaves_again_is_of_one_note(
+    other: str, first: str, site: Workspace
+) -> None:
+    """Else counts that differ between two shares would join the sentences of that note."""
+    left = Counter(share(site, NOTES, 1))
+    texts = {"a copy": NOTES[0].text, "a note that went on": NOTES[0].text + "There was fever today and much else.\n"}
+    also = replace(NOTES[0], identifier="other", text=texts.get(other, NOTES[0].text.replace(".\n", ".\n\n- ")))
+    documents = [also, *NOTES] if first == "the other" else [*NOTES, also]
+    shown, sifted = encode(site, documents, representer=B, again=True)
+    assert Counter(shown) == left
+    assert (sifted.copies, sifted.left_out) == ((1, 0) if other == "a copy" else (0, 1))
+    assert sifted.counted == 30
