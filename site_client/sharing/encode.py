@@ -171,7 +171,8 @@ def encode(
     # A key that can't be read shows now, not after hours.
     workspace.key()
     given_up = give_up_lost(workspace) if lost_known_notes else ()
-    sieve = Sieve(workspace, digest_of_representer(release), again=again)
+    looks = hide_above is not None and hide_above <= HIDE_ABOVE and construction.replaces_phi
+    sieve = Sieve(workspace, digest_of_representer(release), again=again, checked=looks)
     first, documents = first_notes(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)

@@ -24,6 +24,7 @@ class Sifted:
         again: whether earlier shares were asked for.
         copies: notes that were left out, for they are there twice, or more than half of them is.
         labelled_otherwise: ids of whole copies whose labels are others, and each time that of the note that was taken.
+        hidden_again: words that are hidden as they were when they left, and that nothing finds now.
     """
 
     notes: int
@@ -34,6 +35,7 @@ class Sifted:
     again: bool = False
     copies: int = 0
     labelled_otherwise: tuple[tuple[str, str], ...] = ()
+    hidden_again: int = 0
 
     def lines(self) -> list[str]:
         """For people; none where there is nothing to say."""
@@ -44,10 +46,14 @@ class Sifted:
                 new.append(
                     f"{self.left_out} notes wait: they have not left before as they are now; encode those that are new without --again"
                 )
+            if self.hidden_again:
+                new.append(
+                    f"{self.hidden_again} words that nobody labelled are hidden as they were then, though nothing finds them now"
+                )
             leaving = self.notes - self.left_out - self.copies
             return [
                 f"{leaving} notes leave again, as they left before ({which})",
-                *new[: self.left_out],
+                *new,
                 *self._copy_lines(),
             ]
         lines = []
@@ -86,6 +92,7 @@ class Sifted:
         return {
             "new_notes": 0 if self.again else self.counted,
             "notes_left_out": self.left_out,
+            "hidden_again": self.hidden_again,
             "sentences_left_out": self.sentences,
             "copies_left_out": self.copies,
             "copies_labelled_otherwise": len(self.labelled_otherwise),

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from shared.document import Document
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.errors import PolicyError, WorkspaceError
-from site_client.sharing.known_notes import DigestKey, give_up_lost
+from site_client.sharing.known_notes import give_up_lost
 from site_client.sharing.new_notes import require_not_left
 from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace
@@ -22,10 +19,10 @@ from tests.site_client.sharing.sifting.encodings import (
     CHANGES,
     LATER,
     NOTES,
-    A,
     B,
     encode,
     leave,
+    left_with_format,
     manifest,
     new_site,
     printed,
@@ -140,27 +137,10 @@ def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Work
     assert [len(found) for found in names] == [0, 1]
 
 
-def left_with_an_earlier_version(site: Workspace, documents: Sequence[Document], sequence: int, *, sent: bool) -> None:
-    """The digests as versions wrote them that looked at tokens."""
-    key = DigestKey(site)
-    read = list(tokenise_documents(documents))
-    words = np.concatenate([key.cut_sentences(tokens) for _, tokens in read])
-    pairs = np.stack([words, key.labelled(words, tokenised_corpus(documents, SCHEME))], 1)
-    sentences, labelled = np.unique(pairs, axis=0).T.astype("<u8")
-    stated = {"format": 1, "representer": A, "again": [], "new_notes": len(documents), "sentences": len(sentences)}
-    folder = site.root / "known-notes"
-    folder.mkdir(exist_ok=True)
-    body = sentences.tobytes() + labelled.tobytes()
-    (folder / f"{sequence:04}.sentences").write_bytes(json.dumps(stated).encode() + b"\n" + body)
-    (folder / f"{sequence:04}.digests").write_bytes(b"".join(sorted(key.note(one.text) for one in documents)))
-    if sent:
-        leave(site, sequence)
-
-
 def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Workspace) -> None:
     known = "Rest, then call if it gets worse in the night.\n"
     first, second = ([note(one.identifier, f"{one.text}\n{known}") for one in some] for some in (NOTES, LATER))
-    left_with_an_earlier_version(site, first, 1, sent=False)
+    left_with_format(site, first, 1, 1, sent=False)
     # Encoded while the other one waited: of two that hold a sentence the first leaves.
     encode(site, second, 2)
     leave(site, 1)
@@ -174,14 +154,14 @@ def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Works
 
 
 def test_a_share_of_an_earlier_version_leaves_again_as_it_was_or_not_at_all(site: Workspace) -> None:
-    left_with_an_earlier_version(site, NOTES, 1, sent=True)
-    shown, _ = encode(site, NOTES, 2, B, again=True)
+    left_with_format(site, NOTES, 1, 1)
+    shown, _ = encode(site, NOTES, 2, B, again=True, checked=True)
     assert len(shown) > len(NOTES)
     with pytest.raises(PolicyError, match="missing or have others"):
         encode(site, [relabelled(NOTES[0]), *NOTES[1:]], representer=B, again=True)
     leave(site, 2)
     # And the digests of today know it from then on.
-    assert encode(site, NOTES, 3, "cc" * 32, again=True)[0]
+    assert encode(site, NOTES, 3, "cc" * 32, again=True, checked=True)[0]
 
 
 def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +12,11 @@ import numpy as np
 
 from protocols.canonical import Json
 from shared.document import Document
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
 from site_client import ledger
 from site_client.ledger import Event
 from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import Sieve
 from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace, create
@@ -92,6 +94,29 @@ def printed(document: Document, width: int) -> Document:
     """A note without labels as another export of it breaks its lines, with a line more."""
     lines = textwrap.wrap(" ".join(document.text.split()), width)
     return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
+
+
+def left_with_format(
+    site: Workspace, documents: Sequence[Document], sequence: int, number: int, *, sent: bool = True
+) -> None:
+    """The digests as earlier versions wrote them: of tokens (1), or of letters and digits, and of no hidden words (3)."""
+    key = DigestKey(site)
+    read = list(tokenise_documents(documents))
+    cut = np.concatenate([key.cut_sentences(tokens) for _, tokens in read])
+    words = cut if number == 1 else np.concatenate([key.sentences(one.text, tokens) for one, tokens in read])
+    pairs = np.stack([words, key.labelled(words, tokenised_corpus(documents, SCHEME))], 1)
+    sentences, labelled = np.unique(pairs, axis=0).T.astype("<u8")
+    parts = [sentences, labelled, *([] if number == 1 else [np.unique(cut).astype("<u8")])]
+    stated = {"format": number, "representer": A, "again": [], "new_notes": len(documents), "sentences": len(sentences)}
+    if number > 1:
+        stated |= {"by_tokens": len(parts[2]), "runs": 0, "runs_known": 0}
+    folder = site.root / "known-notes"
+    folder.mkdir(exist_ok=True)
+    body = b"".join(part.tobytes() for part in parts)
+    (folder / f"{sequence:04}.sentences").write_bytes(json.dumps(stated).encode() + b"\n" + body)
+    (folder / f"{sequence:04}.digests").write_bytes(b"".join(sorted(key.note(one.text) for one in documents)))
+    if sent:
+        leave(site, sequence)
 
 
 NOTES = long_notes(30, 1)
