@@ -192,6 +192,7 @@ class Sieve:
             self._copies.left_out,
             tuple(self._copies.labelled_otherwise),
             self._leaving_again.hidden_again,
+            any(number in shares and one.representer != self._representer for number, one in self._open.items()),
         )
         if self._counted < least or (self.left_out and not tokens.any()):
             raise PolicyError(too_few(sifted, least))

@@ -25,6 +25,7 @@ class Sifted:
         copies: notes that were left out, for they are there twice, or more than half of them is.
         labelled_otherwise: ids of whole copies whose labels are others, and each time that of the note that was taken.
         hidden_again: words that are hidden as they were when they left, and that nothing finds now.
+        another_representer: whether what leaves again left under another one.
     """
 
     notes: int
@@ -36,6 +37,7 @@ class Sifted:
     copies: int = 0
     labelled_otherwise: tuple[tuple[str, str], ...] = ()
     hidden_again: int = 0
+    another_representer: bool = False
 
     def lines(self) -> list[str]:
         """For people; none where there is nothing to say."""
@@ -49,6 +51,11 @@ class Sifted:
             if self.hidden_again:
                 new.append(
                     f"{self.hidden_again} words that nobody labelled are hidden as they were then, though nothing finds them now"
+                )
+            if self.another_representer:
+                new.append(
+                    "the policy's least number of words that look alike holds for each share by itself: whoever holds both knows a hidden word to be "
+                    "one of those that share its group in both, which may be a single one, and nothing here counts them; see docs/privacy.md"
                 )
             leaving = self.notes - self.left_out - self.copies
             return [
@@ -93,6 +100,7 @@ class Sifted:
             "new_notes": 0 if self.again else self.counted,
             "notes_left_out": self.left_out,
             "hidden_again": self.hidden_again,
+            "under_another_representer": self.another_representer,
             "sentences_left_out": self.sentences,
             "copies_left_out": self.copies,
             "copies_labelled_otherwise": len(self.labelled_otherwise),

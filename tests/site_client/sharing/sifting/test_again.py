@@ -177,3 +177,14 @@ def test_what_an_earlier_version_hid_nobody_knows(site: Workspace) -> None:
     with pytest.raises(PolicyError, match=r"share 1.*--no-check"):
         encode(site, NOTES, representer=B, again=True)
     assert encode(site, NOTES, representer=B, again=True, checked=True)[1].counted == 30
+
+
+@pytest.mark.parametrize(("representer", "told"), [(B, True), (A, False)])
+def test_under_another_representer_it_is_said_that_k_holds_for_one_alone(
+    representer: str, told: bool, site: Workspace
+) -> None:
+    encode(site, NOTES, 1)
+    leave(site, 1, "rejected")
+    sifted = encode(site, NOTES, representer=representer, again=True)[1]
+    assert any("in both" in line for line in sifted.lines()) is told
+    assert sifted.as_json()["under_another_representer"] is told
