@@ -25,7 +25,7 @@ from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
 from site_client.sharing.digest_files import Digests, are_among, join_digests
 from site_client.sharing.known_notes import DigestKey
-from site_client.sharing.new_notes import EDITED
+from site_client.sharing.sifting.copies import EDITED
 
 
 @dataclass

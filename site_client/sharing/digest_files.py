@@ -19,10 +19,10 @@ from site_client.workspace import Workspace
 
 Digests = NDArray[np.uint64]
 
-FORMAT = 3
+FORMAT = 4
 NOTE_BYTES = 16
 SENTENCE_BYTES = 8
-_BY_TOKENS, _WITHOUT_RUNS = 1, 2
+_BY_TOKENS, _WITHOUT_RUNS, _WITHOUT_HIDDEN = 1, 2, 3
 _RUNS_PER_SAMPLE = 4
 _NONE: Digests = np.zeros(0, dtype=np.uint64)
 
@@ -34,7 +34,7 @@ class ShareDigests:
     Args:
         notes: digests of their texts.
         sentences: of their sentences, ascending; each once for every way in which it is labelled.
-        labelled: of the same sentences with their labels.
+        labelled: of the same sentences with their labels and their notes; without these where an earlier version wrote this.
         representer: digest of what the notes were encoded with; "" for a share of an earlier version.
         again: shares that had left before and whose notes these are.
         new_notes: how many of the notes counted as new.
@@ -42,6 +42,7 @@ class ShareDigests:
         notes_key: fingerprint of the key of all these digests; "" where an earlier version made them.
         runs: of a sample of the runs of words of the notes, ascending; empty where an earlier version wrote this.
         runs_known: how many of these had left when the share was encoded, with other shares than `again`.
+        hidden: of the words that it hid though nobody had labelled them, ascending; None where an earlier version wrote this.
     """
 
     notes: frozenset[bytes]
@@ -54,6 +55,7 @@ class ShareDigests:
     notes_key: str = ""
     runs: Digests = field(default_factory=_NONE.copy)
     runs_known: int = 0
+    hidden: Digests | None = None
 
     @property
     def known(self) -> Digests:
@@ -100,8 +102,10 @@ def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> 
         "notes_key": digests.notes_key,
         "runs": len(digests.runs),
         "runs_known": digests.runs_known,
+        "hidden": None if digests.hidden is None else len(digests.hidden),
     }
-    columns = (digests.sentences, digests.labelled, digests.by_tokens, digests.runs)
+    hidden = _NONE if digests.hidden is None else digests.hidden
+    columns = (digests.sentences, digests.labelled, digests.by_tokens, digests.runs, hidden)
     parts = (part.astype("<u8").tobytes() for part in columns)
     folder = known_notes_folder(workspace)
     with map_os_errors(folder):
@@ -128,14 +132,18 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         values = np.frombuffer(body, dtype="<u8").astype(np.uint64)
         count = int(stated["sentences"])
         by_tokens = 0 if stated["format"] == _BY_TOKENS else int(stated["by_tokens"])
-        of_runs, before = (int(stated[name]) if stated["format"] == FORMAT else 0 for name in ("runs", "runs_known"))
-        written = stated["format"] in (_BY_TOKENS, _WITHOUT_RUNS, FORMAT)
-        if not written or 2 * count + by_tokens + of_runs != len(values):
+        with_runs = stated["format"] in (_WITHOUT_HIDDEN, FORMAT)
+        of_runs, before = (int(stated[name]) if with_runs else 0 for name in ("runs", "runs_known"))
+        of_hidden = stated["hidden"] if stated["format"] == FORMAT else None
+        written = with_runs or stated["format"] in (_BY_TOKENS, _WITHOUT_RUNS)
+        ends = np.cumsum([count, count, by_tokens, of_runs, int(of_hidden or 0)])
+        if not written or ends[-1] != len(values):
             raise ValueError
-        sentences, labelled, cut, runs = np.split(values, (count, 2 * count, 2 * count + by_tokens))
+        sentences, labelled, cut, runs, last = np.split(values, ends[:-1])
+        hidden = None if of_hidden is None else last
         again, representer, new = tuple(map(int, stated["again"])), str(stated["representer"]), int(stated["new_notes"])
         key = str(stated.get("notes_key", ""))
-        return ShareDigests(known, sentences, labelled, representer, again, new, cut, key, runs, before)
+        return ShareDigests(known, sentences, labelled, representer, again, new, cut, key, runs, before, hidden)
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError(
             f"{path.name}: expected digests of the sentences of a share, found something else; restore the file from a backup"

@@ -43,8 +43,9 @@ from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import Looked, report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.known_notes import give_up_lost, last_number
-from site_client.sharing.new_notes import Sieve, Sifted
+from site_client.sharing.new_notes import Sieve
 from site_client.sharing.protection import protection
+from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace
 
 # So many notes are looked at before anything is written.
@@ -170,7 +171,8 @@ def encode(
     # A key that can't be read shows now, not after hours.
     workspace.key()
     given_up = give_up_lost(workspace) if lost_known_notes else ()
-    sieve = Sieve(workspace, digest_of_representer(release), again=again)
+    looks = hide_above is not None and hide_above <= HIDE_ABOVE and construction.replaces_phi
+    sieve = Sieve(workspace, digest_of_representer(release), again=again, checked=looks)
     first, documents = first_notes(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)

@@ -3,7 +3,8 @@
     known-notes/0007.digests     16 bytes for each note: its text
     known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its letters and digits, 8 for each, these and its labels,
                                  and 8 for each, its tokens: what versions before format 2 knew a sentence by; then 8 for each of a sample
-                                 of the runs of eight words of the notes, wherever their lines break: none before format 3
+                                 of the runs of eight words of the notes, wherever their lines break: none before format 3; then 8 for
+                                 each word that was hidden though nobody had labelled it: not known before format 4
     known-notes/trained.digests  16 bytes for each note that a head of a training over a connection has learned from
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
@@ -26,6 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
@@ -145,20 +147,34 @@ class DigestKey:
         words, starts, ends = tokens.words, tokens.sentence_starts.tolist(), tokens.sentence_ends().tolist()
         return self._of_texts([" ".join(words[start:end]).casefold() for start, end in zip(starts, ends, strict=True)])
 
-    def labelled(self, sentences: Digests, chunk: TokenisedSentences) -> Digests:
+    def labelled(self, sentences: Digests, chunk: TokenisedSentences, notes: Sequence[bytes] = ()) -> Digests:
         """Of each sentence with its labels, uint64 `[sentences]`.
 
         Args:
             sentences: their digests.
             chunk: these sentences.
+            notes: digests of the notes that they are of; none as versions before format 4 knew a sentence with its labels.
         """
+        notes = notes or [b""] * len(sentences)
         words, tags = sentences.astype("<u8").tobytes(), chunk.tags.tobytes()
         return _as_array(
             [
-                self._digest(words[8 * row : 8 * row + 8] + tags[start : start + length], SENTENCE_BYTES)
+                self._digest(notes[row] + words[8 * row : 8 * row + 8] + tags[start : start + length], SENTENCE_BYTES)
                 for row, (start, length) in enumerate(zip(chunk.starts.tolist(), chunk.lengths.tolist(), strict=True))
             ]
         )
+
+    def places(self, labelled: Digests, chunk: TokenisedSentences, tokens: NDArray[np.int64]) -> Digests:
+        """Of some tokens by their places, uint64 `[tokens]`.
+
+        Args:
+            labelled: digests of the sentences.
+            chunk: these sentences.
+            tokens: which.
+        """
+        rows = np.repeat(np.arange(chunk.sentences), chunk.lengths)[tokens]
+        places = np.stack([labelled[rows], (tokens - chunk.starts[rows]).astype(np.uint64)], 1).astype("<u8").tobytes()
+        return _as_array([self._digest(places[at : at + 16], SENTENCE_BYTES) for at in range(0, len(places), 16)])
 
     def _of_texts(self, texts: Sequence[str]) -> Digests:
         return _as_array([self._digest(text.encode("utf-8", "surrogatepass"), SENTENCE_BYTES) for text in texts])

@@ -6,19 +6,19 @@ Whoever holds two shares of a hospital subtracts one from the other. So
   what is labelled otherwise, would point to what was corrected;
 - a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
   than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
+- a note that is there twice leaves once, the first of the two, for the labels of the other may be corrected (see `copies`);
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
 - fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
-  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share, being
-  a print of one of them.
+  leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share.
 
 Under another representer the provider needs the notes of before once more (`--again`), and so it does where a share was refused.
-Then whole shares leave again, with the labels that they left with, and no new note among them: else the two would tell the same.
+Then whole shares leave again, with the labels and the hidden words that they left with, and no new note among them: else the two would
+tell the same (see `leaving_again`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from site_client.sharing.digest_files import (
     ShareDigests,
     are_among,
     are_repeated,
-    are_sampled,
     digest_of_known,
     join_digests,
     read_digests,
@@ -40,62 +39,15 @@ from site_client.sharing.digest_files import (
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
+from site_client.sharing.sifting.copies import EDITED, Copies
+from site_client.sharing.sifting.leaving_again import LeavingAgain
+from site_client.sharing.sifting.sifted import Sifted, name_shares, too_few
 from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
 # Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
 RUNS_KEPT, RUNS_COMPARED = 32, 8
-EDITED = 0.5
-"""A note of which a larger part has left, or leaves with others, is one of these, edited."""
-
-
-@dataclass(frozen=True)
-class Sifted:
-    """What was let through, and what was not.
-
-    Args:
-        notes: that were looked at.
-        counted: notes that count towards the least number: different ones, each with something that leaves.
-        left_out: notes that were left out: they have left before, or with `again` they have not.
-        sentences: of the other notes that were left out, for they have left with another note.
-        shares: numbers of the earlier shares of what has left before, ascending.
-        again: whether earlier shares were asked for.
-    """
-
-    notes: int
-    counted: int
-    left_out: int
-    sentences: int
-    shares: tuple[int, ...]
-    again: bool = False
-
-    def lines(self) -> list[str]:
-        """For people; none where there is nothing to say."""
-        which = name_shares(self.shares)
-        if self.again:
-            new = [f"{self.left_out} new notes wait: encode them without --again"] if self.left_out else []
-            return [f"{self.notes - self.left_out} notes leave again, as they left before ({which})", *new]
-        lines = []
-        if self.left_out:
-            lines.append(
-                f"{self.left_out} of {self.notes} notes were left out: they have left before ({which}), and a label that was changed "
-                "since must not point to its sentence"
-            )
-        if self.sentences:
-            lines.append(
-                f"{self.sentences} sentences of the other notes were left out: the same words have left before"
-            )
-        return lines
-
-    def as_json(self) -> dict[str, object]:
-        """For programs."""
-        return {
-            "new_notes": 0 if self.again else self.counted,
-            "notes_left_out": self.left_out,
-            "sentences_left_out": self.sentences,
-            "shared_before_in": list(self.shares),
-        }
 
 
 class Sieve:
@@ -105,13 +57,14 @@ class Sieve:
         workspace: of the site.
         representer: digest of what the notes are encoded with.
         again: let earlier shares through, and nothing else: those that left under another representer, or do not count.
+        checked: whether what nobody labelled is looked for in the notes, as `encode` does unasked, or for more.
 
     Raises:
         LedgerError: the ledger was changed, so that nobody knows what has left.
         WorkspaceError, StorageError: the key or earlier digests are lost or damaged.
     """
 
-    def __init__(self, workspace: Workspace, representer: str, *, again: bool = False) -> None:
+    def __init__(self, workspace: Workspace, representer: str, *, again: bool = False, checked: bool = False) -> None:
         self._key = DigestKey(workspace)
         self._workspace, self._representer, self._again = workspace, representer, again
         # What counts with this representer would count twice; of what an earlier version shared, the labels are not known.
@@ -128,8 +81,8 @@ class Sieve:
         self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
         self._closed_sentences = join_digests([one.known for one in closed])
         self._closed_runs = join_digests([one.runs for one in closed])
-        self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
-        self._open_sentences = join_digests([one.known for one in self._open.values()])
+        self._leaving_again = LeavingAgain(self._key, self._open, self._closed_sentences, checked=checked)
+        self._copies = Copies(self._key)
         self._passed_notes: list[bytes] = []
         self._runs: list[Digests] = []
         self._known_runs: list[Digests] = []
@@ -140,6 +93,9 @@ class Sieve:
         # Of each sentence that passed: what it is known by, which of the passed notes it is of, its length, and whether it leaves.
         self._sentences: list[Digests] = []
         self._labelled: list[Digests] = []
+        # Words of these that are hidden though nobody labelled them, and of which sentence each is.
+        self._hidden: list[Digests] = []
+        self._hidden_in: list[NDArray[np.int64]] = []
         self._notes: list[NDArray[np.int64]] = []
         self._lengths: list[NDArray[np.int64]] = []
         self._leave: list[NDArray[np.bool_]] = []
@@ -151,23 +107,28 @@ class Sieve:
         """The notes that may leave, in their order; `sentences` is asked for theirs in the same order."""
         for document, tokens in notes:
             note, sentences = self._key.note(document.text), self._digests(document.text, tokens)
-            away, lengths = self._away(sentences), np.diff(tokens.sentence_ends(), prepend=0)
+            closed, lengths = _are_known(sentences, self._closed_sentences), np.diff(tokens.sentence_ends(), prepend=0)
             self._looked_at += 1
             self._known_notes.add(note)
-            self._known_sentences.append(sentences[self._have_left(sentences)])
+            self._known_sentences.append(sentences[closed | _are_known(sentences, self._leaving_again.known)])
             runs = self._key.runs(document.text)
             compared = sample_runs(runs, RUNS_COMPARED)
             known_runs = compared[are_among(compared, self._closed_runs)]
-            edited = len(known_runs) > EDITED * len(compared) or int(lengths[away].sum()) > EDITED * len(tokens)
-            if note in self._closed_notes or (edited and note not in self._open_notes):
+            edited = len(known_runs) > EDITED * len(compared) or int(lengths[closed].sum()) > EDITED * len(tokens)
+            # What leaves again is what has left, letter by letter: beside it, a note that went on would show its sentences twice.
+            stays = note not in self._leaving_again.notes if self._again else edited
+            if stays or note in self._closed_notes:
                 self.left_out += 1
                 self._known_runs.append(known_runs)
                 continue
-            self._sentences_out += int(away.sum())
+            # A share of an earlier version may hold prints of one note, and leaves again as it was.
+            if self._copies.is_one(document, note, compared[:0] if self._again else compared):
+                continue
             self._waiting.append(sentences)
             self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
             self._passed_notes.append(note)
             self._runs.append(sample_runs(runs, RUNS_KEPT))
+            self._copies.take(document, note, self._runs[-1])
             yield document, tokens
 
     def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
@@ -175,14 +136,27 @@ class Sieve:
         waiting, of_notes = _all(self._waiting), np.concatenate(self._waiting_notes)
         here, self._waiting = waiting[: chunk.sentences], [waiting[chunk.sentences :]]
         notes, self._waiting_notes = of_notes[: chunk.sentences], [of_notes[chunk.sentences :]]
-        away = self._away(here)
-        kept, passed = here[~away], chunk.leave_out(away)
-        self._sentences.append(kept)
+        # What a program takes for PHI may be another thing next time; the labels are those that people gave.
+        given = chunk.with_tags(np.where(chunk.are_doubtful, np.uint8(0), chunk.tags))
+        owners = [self._passed_notes[note] for note in notes.tolist()]
+        columns = [
+            *(self._key.labelled(column, given) for column in here.T),
+            self._key.labelled(here[:, 0], given, owners),
+        ]
+        labelled, away = np.stack(columns, 1), _are_known(here, self._closed_sentences)
+        if self._again:
+            away |= ~self._leaving_again.as_then(owners, here, labelled)
+        passed, labelled = chunk.leave_out(away), labelled[~away]
+        passed = self._leaving_again.hide(passed, labelled[:, -1])
+        hidden = np.flatnonzero(passed.are_doubtful)
+        self._hidden.append(self._key.places(labelled[:, -1], passed, hidden))
+        first = sum(map(len, self._lengths))
+        self._hidden_in.append(first + np.repeat(np.arange(passed.sentences), passed.lengths)[hidden])
+        self._sentences.append(here[~away])
+        self._labelled.append(labelled)
         self._notes.append(notes[~away])
         self._lengths.append(passed.lengths)
-        # What a program takes for PHI may be another thing next time; the labels are those that people gave.
-        given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
-        self._labelled.append(np.stack([self._key.labelled(column, given) for column in kept.T], 1))
+        self._sentences_out += int(away.sum())
         return passed
 
     def admitted(self, leave: NDArray[np.bool_]) -> None:
@@ -208,11 +182,22 @@ class Sieve:
             or are_among(known, one.known).any()
             or are_among(known_runs, one.runs).any()
         )
-        sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
+        sifted = Sifted(
+            self._looked_at,
+            self._counted,
+            self.left_out,
+            self._sentences_out,
+            shares,
+            self._again,
+            self._copies.left_out,
+            tuple(self._copies.labelled_otherwise),
+            self._leaving_again.hidden_again,
+            any(number in shares and one.representer != self._representer for number, one in self._open.items()),
+        )
         if self._counted < least or (self.left_out and not tokens.any()):
-            raise PolicyError(_too_few(sifted, least))
+            raise PolicyError(too_few(sifted, least))
         if self._again:
-            self._require_whole()
+            self._leaving_again.require_whole(set(self._passed_notes), _all(self._labelled, 3))
         return sifted
 
     def save(self, sequence: int) -> None:
@@ -223,8 +208,8 @@ class Sieve:
         """
         # Of what the guard dropped nothing has left, and it may leave with another share.
         leave = np.concatenate([np.zeros(0, dtype=np.bool_), *self._leave])
-        sentences, labelled = _all(self._sentences)[leave], _all(self._labelled)[leave]
-        pairs = np.unique(np.stack([sentences[:, 0], labelled[:, 0]], 1), axis=0)
+        sentences, labelled = _all(self._sentences)[leave], _all(self._labelled, 3)[leave]
+        pairs = np.unique(np.stack([sentences[:, 0], labelled[:, -1]], 1), axis=0)
         by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
         left = np.flatnonzero(self._leaving_tokens()).tolist()
@@ -243,6 +228,7 @@ class Sieve:
             self._key.fingerprint,
             runs,
             int(are_among(runs, self._closed_runs).sum()),
+            join_digests([part[leave[rows]] for part, rows in zip(self._hidden, self._hidden_in, strict=True)]),
         )
         save_digests(self._workspace, sequence, digests)
 
@@ -256,63 +242,23 @@ class Sieve:
         return found
 
     def _count(self, tokens: NDArray[np.int64]) -> int:
-        """How many notes count: different ones, with something that leaves.
+        """How many notes count: those with something that leaves, and not mostly with earlier ones.
 
         Args:
             tokens: of each that leave.
         """
-        copies = np.ones(len(tokens), dtype=np.bool_)
-        places: dict[bytes, int] = {}
-        for place, note in enumerate(self._passed_notes):
-            places.setdefault(note, place)
-        copies[list(places.values())] = False
-        counts = (tokens >= LEAST_TOKENS) & ~copies
+        counts = tokens >= LEAST_TOKENS
         # What leaves again leaves as it did, and counts as it did.
         if not self._again and self._leave:
             leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
             repeated = np.zeros(len(leave), dtype=np.bool_)
             repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
             counts &= self._leaving_tokens(repeated) <= EDITED * tokens
-            # As `notes` compares them with earlier shares.
-            runs = np.concatenate(self._runs)
-            owners = np.repeat(np.arange(len(tokens)), [len(one) for one in self._runs])
-            compared, here = are_sampled(runs), (tokens > 0)[owners]
-            compared |= (np.bincount(owners, compared, len(tokens)) < RUNS_COMPARED)[owners]
-            earlier = np.zeros(len(runs), dtype=np.bool_)
-            earlier[here] = are_repeated(runs[here], owners[here])
-            counts &= np.bincount(owners, compared & earlier, len(tokens)) <= EDITED * np.bincount(
-                owners, compared, len(tokens)
-            )
         return int(counts.sum())
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
         """What each sentence of a note is known by, today and in the shares of earlier versions: uint64 `[sentences, 2]`."""
         return np.stack([self._key.sentences(text, tokens), self._key.cut_sentences(tokens)], 1)
-
-    def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
-        return _are_known(sentences, self._closed_sentences) | _are_known(sentences, self._open_sentences)
-
-    def _away(self, sentences: Digests) -> NDArray[np.bool_]:
-        """Which sentences stay here."""
-        closed = _are_known(sentences, self._closed_sentences)
-        return closed | ~_are_known(sentences, self._open_sentences) if self._again else closed
-
-    def _require_whole(self) -> None:
-        """Raises where a share would leave again in part, or with other labels."""
-        passed, labelled = join_digests(self._sentences), join_digests(self._labelled)
-        met = {number: one for number, one in self._open.items() if are_among(passed, one.known).any()}
-        missing = sum(
-            int((~are_among(one.labelled, labelled) & ~are_among(one.sentences, self._closed_sentences)).sum())
-            for one in met.values()
-        )
-        then = join_digests([one.labelled for one in met.values()])
-        changed = int((~_are_known(np.unique(_all(self._labelled), axis=0), then)).sum())
-        if missing or changed:
-            raise PolicyError(
-                f"--again: expected every sentence of {name_shares(tuple(met))} with the labels that it left with, got {missing} that are "
-                "missing or have others: the two shares together would point to them; give all notes of these shares as they were "
-                "then, or leave them out"
-            )
 
 
 def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, least: int) -> None:
@@ -363,29 +309,11 @@ def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, 
         )
 
 
-def name_shares(shares: Sequence[int]) -> str:
-    """Their numbers in words."""
-    return f"share{'s' if len(shares) > 1 else ''} {', '.join(map(str, shares))}"
-
-
-def _too_few(sifted: Sifted, least: int) -> str:
-    if sifted.again:
-        return (
-            f"--again: expected at least {max(least, 1)} notes of shares that left under another representer, were refused or were taken "
-            f"back, got {sifted.counted}; encode new notes without --again"
-        )
-    left = f" ({sifted.left_out} others left with {name_shares(sifted.shares)})" if sifted.shares else ""
-    return (
-        f"expected at least {max(least, 1)} notes that have not left before, got {sifted.counted}{left}: among fewer, a sentence could be "
-        "told to be of a certain note; nothing was written: wait until more notes are labelled, and encode them together"
-    )
-
-
 def _are_known(sentences: Digests, known: Digests) -> NDArray[np.bool_]:
     """Which sentences are known by one of their digests, bool `[sentences]`."""
     found: NDArray[np.bool_] = np.logical_or.reduce(are_among(sentences, known), axis=1)
     return found
 
 
-def _all(parts: Sequence[Digests]) -> Digests:
-    return np.concatenate([np.zeros((0, 2), dtype=np.uint64), *parts])
+def _all(parts: Sequence[Digests], columns: int = 2) -> Digests:
+    return np.concatenate([np.zeros((0, columns), dtype=np.uint64), *parts])

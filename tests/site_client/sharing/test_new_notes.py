@@ -2,100 +2,40 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from protocols.canonical import Json
-from shared.document import Annotation, Document
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
-from site_client import ledger
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.errors import PolicyError, WorkspaceError
-from site_client.ledger import Event
-from site_client.sharing.digest_files import digest_of_known
-from site_client.sharing.known_notes import DigestKey, give_up_lost
-from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
-from site_client.workspace import Workspace, create
+from site_client.sharing.known_notes import give_up_lost
+from site_client.sharing.new_notes import require_not_left
+from site_client.sharing.sifting.sifted import Sifted
+from site_client.workspace import Workspace
+from tests.site_client.sharing.sifting.encodings import (
+    CHANGES,
+    LATER,
+    NOTES,
+    B,
+    encode,
+    leave,
+    left_with_format,
+    manifest,
+    new_site,
+    printed,
+    relabelled,
+    share,
+)
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import long_notes, note
-
-A, B = "aa" * 32, "bb" * 32
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Workspace:
-    made = create(tmp_path / "site", "north")
-    # Nothing is kept before there is an entry.
-    ledger.record(made, Event.ENROLMENT_REQUESTED, {})
-    return made
-
-
-def encode(
-    site: Workspace,
-    documents: Sequence[Document],
-    sequence: int = 0,
-    representer: str = A,
-    least: int = 1,
-    dropped: str = "",
-    **options: bool,
-) -> tuple[list[tuple[str, ...]], Sifted]:
-    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best.
-
-    Sentences with the word `dropped` the guard keeps here.
-    """
-    sieve = Sieve(site, representer, **options)
-    chunks = tokenised_chunks(sieve.notes(tokenise_documents(documents)), SCHEME, chunk_tokens=64)
-    shown = []
-    for chunk in chunks:
-        words = [words for words, _ in sieve.sentences(chunk).split()]
-        leave = np.array([dropped not in sentence for sentence in words], dtype=np.bool_)
-        sieve.admitted(leave)
-        shown += [sentence for sentence, leaves in zip(words, leave, strict=True) if leaves]
-    sifted = sieve.finish(least)
-    if sequence:
-        sieve.save(sequence)
-    return shown, sifted
-
-
-def manifest(sequence: int) -> str:
-    """Digest of the manifest of a share."""
-    return f"{sequence:064}"
-
-
-def leave(site: Workspace, sequence: int, state: str = "") -> None:
-    known = digest_of_known(site, sequence)
-    digests = {"manifest_sha256": manifest(sequence), "bundle_sha256": "cd" * 32, "known_notes": known}
-    ledger.record(site, Event.SUBMITTED, {"sequence": sequence, "to": "folder", **digests})
-    if state:
-        receipt: dict[str, Json] = {"sequence": sequence, "manifest_sha256": manifest(sequence), "state": state}
-        ledger.record(site, Event.RECEIPT, receipt)
-
-
-def share(site: Workspace, documents: Sequence[Document], sequence: int, representer: str = A) -> list[tuple[str, ...]]:
-    shown, _ = encode(site, documents, sequence, representer)
-    leave(site, sequence)
-    return shown
-
-
-def relabelled(document: Document) -> Document:
-    """The same text, one span labelled otherwise."""
-    first, *others = document.annotations
-    return replace(document, annotations=(replace(first, category="DOCTOR"), *others))
-
-
-def unlabelled(document: Document) -> Document:
-    return replace(document, annotations=())
-
-
-NOTES = long_notes(30, 1)
-LATER = long_notes(25, 2)
+    return new_site(tmp_path)
 
 
 def test_attack_the_difference_of_two_shares_shows_no_note_alone(site: Workspace) -> None:
@@ -106,9 +46,6 @@ def test_attack_the_difference_of_two_shares_shows_no_note_alone(site: Workspace
     later, sifted = encode(site, [*NOTES, *LATER], least=20)
     assert not earlier & Counter(later)
     assert (sifted.notes, sifted.counted, sifted.left_out, sifted.shares) == (55, 25, 30, (1,))
-
-
-CHANGES = {"another label": relabelled, "a label forgotten": unlabelled}
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -135,12 +72,6 @@ def test_attack_a_note_that_was_edited_shows_where(site: Workspace) -> None:
     # The same sentence at the end of another note is new.
     shown, _ = encode(site, [note("new", LATER[0].text + "There was fever today.\n"), *LATER[1:]])
     assert ("There", "was", "fever", "today", ".") in shown
-
-
-def printed(document: Document, width: int) -> Document:
-    """A note without labels as another export of it breaks its lines, with a line more."""
-    lines = textwrap.wrap(" ".join(document.text.split()), width)
-    return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
 
 
 @pytest.mark.parametrize("width", [30, 40, 100])
@@ -206,27 +137,10 @@ def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Work
     assert [len(found) for found in names] == [0, 1]
 
 
-def left_with_an_earlier_version(site: Workspace, documents: Sequence[Document], sequence: int, *, sent: bool) -> None:
-    """The digests as versions wrote them that looked at tokens."""
-    key = DigestKey(site)
-    read = list(tokenise_documents(documents))
-    words = np.concatenate([key.cut_sentences(tokens) for _, tokens in read])
-    pairs = np.stack([words, key.labelled(words, tokenised_corpus(documents, SCHEME))], 1)
-    sentences, labelled = np.unique(pairs, axis=0).T.astype("<u8")
-    stated = {"format": 1, "representer": A, "again": [], "new_notes": len(documents), "sentences": len(sentences)}
-    folder = site.root / "known-notes"
-    folder.mkdir(exist_ok=True)
-    body = sentences.tobytes() + labelled.tobytes()
-    (folder / f"{sequence:04}.sentences").write_bytes(json.dumps(stated).encode() + b"\n" + body)
-    (folder / f"{sequence:04}.digests").write_bytes(b"".join(sorted(key.note(one.text) for one in documents)))
-    if sent:
-        leave(site, sequence)
-
-
 def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Workspace) -> None:
     known = "Rest, then call if it gets worse in the night.\n"
     first, second = ([note(one.identifier, f"{one.text}\n{known}") for one in some] for some in (NOTES, LATER))
-    left_with_an_earlier_version(site, first, 1, sent=False)
+    left_with_format(site, first, 1, 1, sent=False)
     # Encoded while the other one waited: of two that hold a sentence the first leaves.
     encode(site, second, 2)
     leave(site, 1)
@@ -240,14 +154,14 @@ def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Works
 
 
 def test_a_share_of_an_earlier_version_leaves_again_as_it_was_or_not_at_all(site: Workspace) -> None:
-    left_with_an_earlier_version(site, NOTES, 1, sent=True)
-    shown, _ = encode(site, NOTES, 2, B, again=True)
+    left_with_format(site, NOTES, 1, 1)
+    shown, _ = encode(site, NOTES, 2, B, again=True, checked=True)
     assert len(shown) > len(NOTES)
     with pytest.raises(PolicyError, match="missing or have others"):
         encode(site, [relabelled(NOTES[0]), *NOTES[1:]], representer=B, again=True)
     leave(site, 2)
     # And the digests of today know it from then on.
-    assert encode(site, NOTES, 3, "cc" * 32, again=True)[0]
+    assert encode(site, NOTES, 3, "cc" * 32, again=True, checked=True)[0]
 
 
 def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None:
@@ -345,48 +259,6 @@ def test_what_the_guard_drops_neither_counts_nor_has_left(site: Workspace) -> No
     assert not set(later) & set(shown)
 
 
-def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site: Workspace) -> None:
-    first = share(site, NOTES, 1)
-    second = share(site, LATER, 2)
-    # Unasked, they do not; and under the same representer they would count twice.
-    for representer, again in ((B, False), (A, True)):
-        with pytest.raises(PolicyError):
-            encode(site, NOTES, representer=representer, again=again)
-    new = long_notes(25, 3)
-    shown, sifted = encode(site, [*new, *LATER, *NOTES], 3, B, again=True)
-    assert Counter(shown) == Counter(first + second)
-    assert (sifted.counted, sifted.left_out, sifted.shares) == (55, 25, (1, 2))
-    require_not_left(site, 3, manifest(3), 1)
-    leave(site, 3)
-    with pytest.raises(PolicyError):
-        encode(site, [*LATER, *NOTES], representer=B, again=True)
-    assert encode(site, [*new, *NOTES], representer=B)[1].counted == 25
-
-
-@pytest.mark.parametrize("change", ["a note is missing", *CHANGES])
-def test_attack_part_of_a_share_under_another_representer(change: str, site: Workspace) -> None:
-    """What is missing, or labelled otherwise, in the second of two shares of the same notes was corrected."""
-    share(site, NOTES, 1)
-    changed = [] if change == "a note is missing" else [CHANGES[change](NOTES[0])]
-    with pytest.raises(PolicyError, match="with the labels that it left with"):
-        encode(site, [*changed, *NOTES[1:]], representer=B, again=True)
-
-
-def test_what_a_program_takes_for_phi_is_no_label_that_was_changed(site: Workspace) -> None:
-    doubted = [replace(one, annotations=(*one.annotations, Annotation(0, 3, "DATE", doubtful=True))) for one in NOTES]
-    first = share(site, NOTES, 1)
-    assert Counter(encode(site, doubted, representer=B, again=True)[0]) == Counter(first)
-
-
-@pytest.mark.parametrize("state", ["rejected", "withdrawn"])
-def test_a_share_that_does_not_count_may_leave_again_as_it_was(state: str, site: Workspace) -> None:
-    first = share(site, NOTES, 1)
-    ledger.record(site, Event.RECEIPT, {"sequence": 1, "manifest_sha256": manifest(1), "state": state})
-    shown, _ = encode(site, NOTES[::-1], 2, again=True)
-    assert Counter(shown) == Counter(first)
-    require_not_left(site, 2, manifest(2), 1)
-
-
 def test_the_sentences_of_notes_in_many_chunks_are_not_confused(site: Workspace) -> None:
     """Against the definition: a sentence leaves if its words have not."""
     mixed = [document for pair in zip(NOTES, LATER, strict=False) for document in pair]
@@ -409,5 +281,5 @@ def test_the_lines_name_notes_and_shares_and_no_more() -> None:
     assert Sifted(25, 25, 0, 0, ()).lines() == []
     again = Sifted(60, 30, 30, 0, (3,), again=True).lines()
     assert again[0].startswith("30 notes leave again")
-    assert again[1].startswith("30 new notes wait")
+    assert again[1].startswith("30 notes wait")
     assert Sifted(60, 30, 30, 0, (3,), again=True).as_json()["new_notes"] == 0
