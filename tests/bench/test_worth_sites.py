@@ -8,6 +8,7 @@ import pytest
 
 from bench import corpora
 from bench.privacy.worth import sites
+from bench.privacy.worth.sides import SIDES
 
 _HITS = {"alone": 60, "raw": 80, "share": 76}
 # F1 of so many hits of 100, with as many extra as missed, is their share.
@@ -21,7 +22,7 @@ def _run(side: str) -> dict[str, Any]:
 
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    names = {f"worth-sites-{provider}-{side}-1" for provider in ("a", "b") for side in sites.SIDES}
+    names = {f"worth-sites-{provider}-{side}-1" for provider in ("a", "b") for side in SIDES}
     monkeypatch.setattr(sites, "is_there", lambda name: name in names)
     monkeypatch.setattr(sites, "load_or_measure", lambda name, _: _run(name.split("-")[3]))
     return names
