@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, Self
@@ -183,7 +183,7 @@ class Pool:
                 sentences = self.augmented.read_augmented(as_codes(sentences), generator)
             elif self.decoder is not None:
                 draws = generator or np.random.default_rng(_AS_ON_DISK)
-                sentences = _change(sentences, partial(read_codes, self.decoder), draws)
+                sentences = read_codes(self.decoder, sentences, draws)
             elif generator is not None and self.change is not None:
                 sentences = _change(sentences, self.change, generator)
             yield from sentences.batches(size, generator, turns)
@@ -258,8 +258,9 @@ def as_sentences(block: SentenceBlock) -> RaggedSentences:
 def read_codes(
     decoder: Decoder, sentences: RaggedSentences, generator: np.random.Generator | None = None
 ) -> RaggedSentences:
-    """What a head gets of sentences of codes, as `as_sentences` gives them."""
-    return decoder.read_codes(as_codes(sentences), generator or np.random.default_rng(_AS_ON_DISK))
+    """What a head gets of sentences of codes, as `as_sentences` gives them; what has no label that counts is read as what has none."""
+    draws = generator or np.random.default_rng(_AS_ON_DISK)
+    return _change(sentences, lambda known, ours: decoder.read_codes(as_codes(known), ours), draws)
 
 
 def as_codes(sentences: RaggedSentences) -> CodedSentences:

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from aggregator.training.codebook_rows import count_rows
 from aggregator.training.judging.recall import compare_recall
 from aggregator.training.judging.site_scores import score_site
-from aggregator.training.pool import Pool, read_blocks
+from aggregator.training.pool import Pool, read_blocks, read_codes
 from protocols.payload.opening import SentenceBlock
 from shared.labels import UNKNOWN_TAG
+from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.training.loop import seed_training
@@ -92,6 +94,24 @@ def test_what_nobody_knows_is_no_span_and_of_no_category(plain: list[SentenceBlo
     only = replace(sentences, tags=np.where(sentences.known, np.uint8(0), sentences.tags))
     assert not len(only.rows_with_phi())
     assert not list(only.spans())
+
+
+def test_codes_of_what_nobody_knows_are_read_as_those_of_other_words() -> None:
+    met: list[NDArray[np.uint8]] = []
+
+    class Reading:
+        dim = 1
+
+        def read_codes(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:
+            met.append(sentences.tags)
+            rows = sentences.codes[:, None].astype(np.float16)
+            return RaggedSentences(rows, sentences.casing, sentences.tags, sentences.lengths)
+
+    tags = np.array([0, 1, UNKNOWN_TAG], dtype=np.uint8)
+    rows = np.arange(3, dtype=np.float32)[:, None]
+    read = read_codes(Reading(), RaggedSentences(rows, np.zeros(3, dtype=np.uint8), tags, np.array([3])))
+    assert met[0].tolist() == [0, 1, 0]
+    assert read.tags.tolist() == tags.tolist()
 
 
 def test_a_head_learns_what_it_would_without_the_lies_in_the_tags_that_nobody_knows(
