@@ -318,6 +318,51 @@ def test_the_encoding_that_a_note_looks_like_is_named(data: bytes, says: str, tm
         list(read_corpus(tmp_path / "b.csv"))
 
 
+ROWS = (("id", "observación", "médico"), ("1", "ñandú", "Núñez"), ("2", "plain", "Lopez"))
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    "encodings",
+    [
+        ("utf-8", "windows-1252", "utf-8"),
+        ("windows-1252", "utf-8", "windows-1252"),
+        ("windows-1252", "windows-1252", "windows-1252"),
+        ("utf-8", "utf-8", "utf-8"),
+    ],
+)
+def test_the_header_and_each_row_of_a_table_are_read_as_they_are(
+    encodings: tuple[str, ...], mark: str, name: str, tmp_path: Path
+) -> None:
+    lines = [("\t".join(row) + "\n").encode(encoding) for row, encoding in zip(ROWS, encodings, strict=True)]
+    path = tmp_path / name
+    path.write_bytes(mark.encode() + b"".join(lines))
+    options = {"encoding": "windows-1252", "text_column": "observación"}
+    assert through(path, tmp_path / "out", **options) == ["ñandú", "plain"]
+    corpus = read_corpus(path, encoding="windows-1252", text_column="observación")
+    assert [one.identifier for one in corpus] == ["1", "2"]
+    assert corpus.reader.untouched(next(iter(corpus))) == ["id", "médico"]
+    expected = "id\tobservación\tmédico\n1\tÑANDÚ\tNúñez\n2\tPLAIN\tLopez\n"
+    assert (tmp_path / "out" / name).read_bytes().decode() == mark + expected
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+def test_a_table_whose_column_is_no_utf8_says_what_it_looks_like(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes("id\tobservación\n1\tBrunhilda\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"looks like Windows-1252: repeat with --encoding windows-1252") as caught:
+        list(read_corpus(tmp_path / name, text_column="observación"))
+    assert "Brunhilda" not in str(caught.value)
+
+
+def test_a_row_that_is_set_aside_is_as_it_came_whatever_it_is_said_to_be(tmp_path: Path) -> None:
+    content = "id,text,médico\r\n1,a\0b,Núñez\r\n".encode("windows-1252")
+    (tmp_path / "in.csv").write_bytes(content + b"2,b,\r\n")
+    found = list(read_corpus(tmp_path / "in.csv", encoding="windows-1252", quarantine=tmp_path / "aside"))
+    assert [one.text for one in found] == ["b"]
+    assert (tmp_path / "aside" / "000001.csv").read_bytes() == content
+
+
 def test_the_words_of_the_option_are_those_of_the_reader() -> None:
     assert notes_options.ENCODINGS == decoding.ENCODINGS
 
