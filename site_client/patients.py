@@ -19,16 +19,22 @@ def read_patients(path: Path) -> dict[str, str]:
     """The patient of every note, by the id of the note.
 
     Raises:
-        ConfigurationError: another table, an empty cell, or a note of two patients.
+        ConfigurationError: another table, an empty cell, a cell too many, or a note of two patients.
         StorageError: it can't be read.
     """
     # Excel puts a byte order mark ahead of the first name.
     rows = csv.DictReader(io.StringIO(read_text(path, _MAX_BYTES).removeprefix("\ufeff")), strict=True)
     found: dict[str, str] = {}
     try:
-        if not {NOTE, PATIENT} <= set(rows.fieldnames or ()):
+        names = list(rows.fieldnames or ())
+        if names.count(NOTE) != 1 or names.count(PATIENT) != 1:
             raise _wrong(path, "another first line")
         for row in rows:
+            if rows.restkey in row:
+                # "Smith, John" and "Smith, Ann" without quotes would be one patient.
+                raise _wrong(
+                    path, f"more cells than names in line {rows.line_num} (text with a comma stands in quotes)"
+                )
             note, patient = (row[NOTE] or "").strip(), (row[PATIENT] or "").strip()
             if not note or not patient:
                 raise _wrong(path, f"an empty cell in line {rows.line_num}")
@@ -60,5 +66,5 @@ def count_unnamed(path: Path, patients: Mapping[str, str], notes: Sequence[Annot
 
 def _wrong(path: Path, received: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{path.name}: expected a CSV table with the columns {NOTE} (the id of a note) and {PATIENT}, got {received}; correct it"
+        f"{path.name}: expected a CSV table with the columns {NOTE} (the id of a note) and {PATIENT}, each once, got {received}; correct it"
     )
