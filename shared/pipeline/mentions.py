@@ -59,23 +59,35 @@ def with_repeated(
         also: what else is looked for, such as what other notes of the same patient say; see `sayings_of`.
     """
     note = _Note(document.text, tokenise(document.text) if tokens is None else tokens)
-    sought: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for words, category in {**also, **note.sayings(document, people, are_public)}.items():
-        sought.setdefault(words[0], []).append((words, category))
-    mentions = [
-        Annotation(*note.edges(first, last), category)
-        for first in range(len(note.words))
-        for word, _ in note.words_from(first)
-        if word in sought
-        for words, category in sought[word]
-        if (last := note.end_of(first, words)) is not None
-    ]
+    sought = {**also, **note.sayings(document, people, are_public)}
+    mentions = list(note.mentions(sought)) if sought else []
     return join_spans(document, mentions) if mentions else document
 
 
 def sayings_of(document: Document, people: Set[str] = frozenset(), are_public: ArePublic = nobody_knows) -> Sayings:
     """What `with_repeated` looks for of a document, to be looked for in others. It is PHI: never log it."""
     return _Note(document.text, tokenise(document.text)).sayings(document, people, are_public)
+
+
+class _Sought:
+    """What is looked for behind the same words, so that these are read once however much begins with them."""
+
+    __slots__ = ("category", "following")
+
+    def __init__(self) -> None:
+        self.following: dict[str, _Sought] = {}
+        self.category: str | None = None
+
+    @classmethod
+    def of(cls, sayings: Sayings) -> _Sought:
+        """All of it, by its first words."""
+        root = cls()
+        for words, category in sayings.items():
+            found = root
+            for word in words:
+                found = found.following.setdefault(word, cls())
+            found.category = category
+        return root
 
 
 class _Note:
@@ -90,22 +102,27 @@ class _Note:
         self._text = text
         kept = [index for index, word in enumerate(tokens.words) if word[0].isalnum()]
         self._spans: list[list[int]] = tokens.spans[kept].tolist()
-        words = [tokens.words[index] for index in kept]
         self._joined: set[int] = set()
-        if _BLANK.search(text):
-            words = self._split()
+        self.words = self._split() if _BLANK.search(text) else [_folded(tokens.words[index]) for index in kept]
         self._starts = np.array([start for start, _ in self._spans], dtype=np.int64)
-        self.words = [word.lower() if word.isascii() else _folded(word) for word in words]
 
     def _split(self) -> list[str]:
         """The words, parted where a blank without width stands; those that it parts from the word ahead are remembered as joined to it."""
         words: list[str] = []
         spans: list[list[int]] = []
         for start, end in self._spans:
+            begun, unseen = len(words), 0
             for piece in _NOT_BLANK.finditer(self._text, start, end):
+                word = _folded("".join(filter(str.isprintable, piece[0])))
+                if not word:
+                    # Of pieces that are not seen either there may be any number.
+                    unseen = piece.end()
+                    continue
                 if piece.start() > start:
                     self._joined.add(len(words))
-                words.append("".join(filter(str.isprintable, piece[0])))
+                if len(words) > begun:
+                    spans[-1][1] = max(unseen, spans[-1][1])
+                words.append(word)
                 spans.append([*piece.span()])
         self._spans = spans
         return words
@@ -115,11 +132,11 @@ class _Note:
         starts = [at for at in range(first, last) if at == first or at not in self._joined]
         return tuple("".join(self.words[at:end]) for at, end in pairwise([*starts, last]))
 
-    def words_from(self, first: int) -> Iterator[tuple[str, int]]:
-        """The word that begins here, and what it is with those that are joined to it; each with the number of the word behind."""
+    def _words_from(self, first: int, longest: int) -> Iterator[tuple[str, int]]:
+        """The word that begins here, and what it is with those that are joined to it, up to a length; each with the number of the word behind."""
         word, last = self.words[first], first + 1
         yield word, last
-        while last in self._joined:
+        while last in self._joined and len(word) < longest and last - first < _MOST_WORDS and self._is_near(last):
             word, last = word + self.words[last], last + 1
             yield word, last
 
@@ -144,23 +161,34 @@ class _Note:
                         said.setdefault((word,), span.category)
         return said
 
-    def end_of(self, first: int, words: tuple[str, ...]) -> int | None:
-        """The number of the word behind, if the words stand here, as words of their own, and not written like words that name nobody; else None."""
-        last = first
-        for word in words:
-            ends = [end for said, end in self.words_from(last) if said == word] if last < len(self.words) else []
-            if not ends:
-                return None
-            last = ends[0]
-        start, end = self.edges(first, last)
-        if any(self._spans[at][0] - self._spans[at - 1][1] > _LONGEST_GAP for at in range(first + 1, last)):
-            return None
-        if self._text[max(0, start - 1) : start].isalnum() or self._text[end : end + 1].isalnum():
-            return None
-        written = self._text[start:end]
-        return last if written != written.lower() or not any(map(str.isalpha, written)) else None
+    def mentions(self, sayings: Sayings) -> Iterator[Annotation]:
+        """Wherever one of these is said, as words of their own, and not written like words that name nobody."""
+        sought, longest = _Sought.of(sayings), max(len(word) for words in sayings for word in words)
+        for first in range(len(self.words)):
+            waiting = [(sought, first)]
+            while waiting:
+                said, at = waiting.pop()
+                for word, last in self._words_from(at, longest):
+                    found = said.following.get(word)
+                    if found is None:
+                        continue
+                    if found.category is not None and self._is_mention(first, last):
+                        yield Annotation(*self._edges(first, last), found.category)
+                    if last < len(self.words) and self._is_near(last):
+                        waiting.append((found, last))
 
-    def edges(self, first: int, last: int) -> tuple[int, int]:
+    def _is_near(self, at: int) -> bool:
+        """Whether no more stands between a word and the one ahead than between two words of a mention."""
+        return self._spans[at][0] - self._spans[at - 1][1] <= _LONGEST_GAP
+
+    def _is_mention(self, first: int, last: int) -> bool:
+        start, end = self._edges(first, last)
+        if self._text[max(0, start - 1) : start].isalnum() or self._text[end : end + 1].isalnum():
+            return False
+        written = self._text[start:end]
+        return written != written.lower() or not any(map(str.isalpha, written))
+
+    def _edges(self, first: int, last: int) -> tuple[int, int]:
         """Where the words from one up to another begin and end."""
         return self._spans[first][0], self._spans[last - 1][1]
 
@@ -172,4 +200,4 @@ def _is_telling(text: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    return strip_accents(unicodedata.normalize("NFKC", word).casefold())
+    return word.lower() if word.isascii() else strip_accents(unicodedata.normalize("NFKC", word).casefold())
