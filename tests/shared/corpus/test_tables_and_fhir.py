@@ -147,6 +147,18 @@ def test_a_table_without_its_column_says_so(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("names", [["id", "id", "text"], ["Brunhilda", "Brunhilda", "text"]])
+def test_a_parquet_file_with_two_columns_of_one_name_is_refused_or_set_aside(names: list[str], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    arrays = [pa.array([value]) for value in ("1", "2", "ana")]
+    pq.write_table(pa.Table.from_arrays(arrays, names=names), tmp_path / "in" / "a.parquet")
+    pq.write_table(pa.table({"text": ["bob"]}), tmp_path / "in" / "b.parquet")
+    with pytest.raises(FormatError, match="each column once") as caught:
+        list(read_corpus(tmp_path / "in"))
+    assert "Brunhilda" not in str(caught.value)
+    assert [one.text for one in read_corpus(tmp_path / "in", quarantine=tmp_path / "aside")] == ["bob"]
+
+
 def attachment(text: str, kind: str = "text/plain", charset: str = "utf-8") -> dict[str, str]:
     return {"contentType": kind, "data": base64.b64encode(text.encode(charset)).decode()}
 
@@ -265,6 +277,15 @@ def test_what_a_resource_can_not_be(record: dict[str, Any], says: str, tmp_path:
 XML = """{declared}<MEDDOCAN><TEXT><![CDATA[Señora Núñez]]></TEXT>
 <TAGS><NAME id="T1" start="7" end="12" text="Núñez" TYPE="NOMBRE_SUJETO_ASISTENCIA" comment=""/></TAGS></MEDDOCAN>
 """
+
+
+@pytest.mark.parametrize("depth", [2, 900])
+def test_lists_within_lists_hold_no_codes(depth: int, tmp_path: Path) -> None:
+    nested = "[" * depth + "]" * depth
+    record = json.dumps(document("a", attachment("Ana")))
+    (tmp_path / "in.ndjson").write_text(f'{record[:-1]}, "category": {nested}}}\n')
+    assert through(tmp_path / "in.ndjson", tmp_path / "out") == ["Ana"]
+    assert "category" not in json.loads((tmp_path / "out" / "in.ndjson").read_text())
 
 
 @pytest.mark.parametrize(
