@@ -233,7 +233,8 @@ def _sniff_json(folder: Path, names: tuple[str, ...], text_column: str) -> Itera
 
 def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
     try:
-        record = decode_json(data, "")
+        # Reading will say what is wrong with it.
+        record = decode_json(data, "", keys_once=False)
     except CorpusError:
         return None
     if not isinstance(record, dict):

@@ -79,8 +79,13 @@ def _advice(data: bytes) -> str:
     return "convert it to UTF-8, or name what it is in by --encoding"
 
 
-def decode_json(data: bytes, document: str) -> Any:
+def decode_json(data: bytes, document: str, *, keys_once: bool = True) -> Any:
     """One JSON value.
+
+    Args:
+        data: of it alone.
+        document: for errors.
+        keys_once: whether an object with one key twice is refused; else the last is read.
 
     Raises:
         FormatError: not UTF-8, not JSON, holding half a surrogate pair, which no text file can hold, or an object with one key twice, of which
@@ -88,7 +93,7 @@ def decode_json(data: bytes, document: str) -> Any:
     """
     text = decode_utf8(data, document)
     try:
-        value = json.loads(text, object_pairs_hook=_keys_once)
+        value = json.loads(text, object_pairs_hook=_keys_once if keys_once else None)
     except _RepeatedKeyError:
         problem = "expected each key of an object once, got one a second time; leave the right one"
     except json.JSONDecodeError as error:

@@ -130,6 +130,12 @@ CASES: dict[str, tuple[str, str | bytes, type[CorpusError], str]] = {
         FormatError,
         "x-2, x.jsonl, line 2",
     ),
+    "json, key twice in the first record": (
+        "x.jsonl",
+        '{"text": "I am Ana", "annotations": [{"start": 5, "end": 8, "category": "A"}], "annotations": []}',
+        FormatError,
+        "each key of an object once",
+    ),
     "json, key twice within": (
         "x.jsonl",
         '{"text": "a"}\n{"text": "I am Ana", "annotations": [{"start": 0, "end": 8, "start": 5, "category": "A"}]}',
