@@ -28,7 +28,8 @@ def read_patients(path: Path) -> dict[str, str]:
     try:
         names = list(rows.fieldnames or ())
         if names.count(NOTE) != 1 or names.count(PATIENT) != 1:
-            raise _wrong(path, "another first line")
+            twice = {NOTE, PATIENT} <= set(names)
+            raise _wrong(path, "a first line that names one of them twice" if twice else "another first line")
         for row in rows:
             if rows.restkey in row:
                 # "Smith, John" and "Smith, Ann" without quotes would be one patient.
@@ -66,5 +67,5 @@ def count_unnamed(path: Path, patients: Mapping[str, str], notes: Sequence[Annot
 
 def _wrong(path: Path, received: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{path.name}: expected a CSV table with the columns {NOTE} (the id of a note) and {PATIENT}, each once, got {received}; correct it"
+        f"{path.name}: expected a CSV table with the columns {NOTE} (the id of a note) and {PATIENT}, got {received}; correct it"
     )

@@ -23,6 +23,12 @@ def test_the_line_of_a_cell_too_many_is_told(tmp_path: Path) -> None:
     assert "Smith" not in str(refusal.value)
 
 
+def test_a_column_that_is_named_twice_is_told(tmp_path: Path) -> None:
+    (tmp_path / "whose.csv").write_text("note,patient,patient\na,P0,P1\n")
+    with pytest.raises(ConfigurationError, match="and patient, got a first line that names one of them twice"):
+        read_patients(tmp_path / "whose.csv")
+
+
 def test_a_table_that_excel_wrote(tmp_path: Path) -> None:
     (tmp_path / "whose.csv").write_text("note,patient\r\na,P1\r\n", encoding="utf-8-sig", newline="")
     assert read_patients(tmp_path / "whose.csv") == {"a": "P1"}
