@@ -160,9 +160,9 @@ class Pipeline:
             yield Deidentified(document.text, seen.spans, name)
 
     def _settled(self, usual: Hiding) -> Mode:
-        """A mode as the hospital wants it; as it is where nothing is settled."""
+        """A mode as the hospital wants it, with keys of its own; as usual where nothing is settled."""
         if self._config is None:
-            return usual
+            return usual.prepared(Setting())
         return self._config.mode(usual).prepared(Setting(self._config.surrogates))
 
 

@@ -19,16 +19,23 @@ def read_patients(path: Path) -> dict[str, str]:
     """The patient of every note, by the id of the note.
 
     Raises:
-        ConfigurationError: another table, an empty cell, or a note of two patients.
+        ConfigurationError: another table, an empty cell, a cell too many, or a note of two patients.
         StorageError: it can't be read.
     """
     # Excel puts a byte order mark ahead of the first name.
     rows = csv.DictReader(io.StringIO(read_text(path, _MAX_BYTES).removeprefix("\ufeff")), strict=True)
     found: dict[str, str] = {}
     try:
-        if not {NOTE, PATIENT} <= set(rows.fieldnames or ()):
-            raise _wrong(path, "another first line")
+        names = list(rows.fieldnames or ())
+        if names.count(NOTE) != 1 or names.count(PATIENT) != 1:
+            twice = {NOTE, PATIENT} <= set(names)
+            raise _wrong(path, "a first line that names one of them twice" if twice else "another first line")
         for row in rows:
+            if rows.restkey in row:
+                # "Smith, John" and "Smith, Ann" without quotes would be one patient.
+                raise _wrong(
+                    path, f"more cells than names in line {rows.line_num} (text with a comma stands in quotes)"
+                )
             note, patient = (row[NOTE] or "").strip(), (row[PATIENT] or "").strip()
             if not note or not patient:
                 raise _wrong(path, f"an empty cell in line {rows.line_num}")

@@ -22,7 +22,7 @@ from shared.corpus.formats.records.doccano import LABEL_KEYS
 from shared.corpus.formats.records.json_records import JsonRecords, json_entries
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
-from shared.corpus.parsing.decoding import decode_json
+from shared.corpus.parsing.decoding import ENCODINGS, as_utf8, decode_json
 from shared.corpus.parsing.format import stem_of, suffix_of
 from shared.errors import CorpusError, FormatError
 
@@ -233,7 +233,8 @@ def _sniff_json(folder: Path, names: tuple[str, ...], text_column: str) -> Itera
 
 def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
     try:
-        record = decode_json(data, "")
+        # Reading will say what is wrong with it.
+        record = decode_json(data, "", keys_once=False)
     except CorpusError:
         return None
     if not isinstance(record, dict):
@@ -253,13 +254,16 @@ def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
 def _sniff_columns(folder: Path, names: tuple[str, ...], text_column: str) -> Iterator[tuple[str, str] | None]:
     for name in names:
         with map_reading_errors(folder / name), open_bytes(folder / name) as stream:
-            line = stream.readline(_SNIFF_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
+            data = stream.readline(_SNIFF_BYTES)
+        # Reading will say what a line in none of them is.
+        readings = [as_utf8(data, encoding).decode("utf-8", "replace").removeprefix("\ufeff") for encoding in ENCODINGS]
+        line = readings[0]
         try:
-            found = find_delimiter(line, text_column, name)
+            found = any(find_delimiter(reading, text_column, name) for reading in readings)
         except FormatError:
             if len(names) == 1:
                 raise
-            found = None  # As of JSON above.
+            found = False  # As of JSON above.
         if found:
             yield "csv", f"the header row has a column '{text_column}'"
         else:

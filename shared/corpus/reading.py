@@ -13,7 +13,7 @@ from shared.corpus.checks import check_document, is_presentable
 from shared.corpus.detect import Detection, detect, stray_error
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, read_bytes
-from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
+from shared.corpus.parsing.decoding import ENCODINGS
 from shared.corpus.parsing.format import Entry, Format, stem_of, suffix_of
 from shared.corpus.parsing.safe_xml import without_declared_encoding
 from shared.corpus.parts import Part
@@ -194,7 +194,7 @@ class Corpus:
         return replace(entry, parts=parts)
 
     def _in_utf8(self, suffix: str, data: bytes) -> bytes:
-        converted = as_utf8(data, self._encoding)
+        converted = self.reader.in_utf8(data, self._encoding)
         return without_declared_encoding(converted) if suffix == ".xml" and converted != data else converted
 
     def _check(self, document: AnnotatedText) -> None:

@@ -26,8 +26,8 @@ class TimeSettings:
     Args:
         shift: whether all dates of a note, or of a patient, are moved together by one number of days. Then the days between them are public.
         shift_epsilon: of that move, for a day; on average it is 1 / shift_epsilon days long.
-        day_first: whether 3/4 is the third of April, and surrogates are written so; None to read it as the note says, or else its language, and to write as its
-            language does.
+        day_first: whether 3/4 is the third of April, and surrogates are written so; None to read it as the note says (not where notes of a patient
+            belong together), or else its language, and to write as its language does.
         oldest: no surrogate of an age is above it. The law of the USA counts ages above 89 as identifying (45 CFR 164.514(b)(2)(i)(C)).
         earliest: no surrogate of a date is before that year; None for the one in which who is `oldest` was born.
         years_ahead: none is more than so many years after today.

@@ -1,7 +1,8 @@
 """What was found before a run was cut, so that the same command goes on from there: `unfinished/` of the workspace.
 
 A line for each note: its id, a digest of its text, and the spans, as offsets; no text. It is written once a run takes longer
-than it takes to repeat, belongs to one release, and goes when the run is complete. What nobody came back for goes after a month.
+than it takes to repeat, belongs to one release and one version of the program, and goes when the run is complete. What nobody
+came back for goes after a month.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Resumed:
     Args:
         annotator: what finds PHI.
         folder: of the workspace; made when there is something to keep.
-        run: what tells this run from others: the release, and the notes.
+        run: what tells this run from others: the version of the program, the release, and the notes.
         patience_s: how long a run takes before it is worth to be kept.
 
     Attributes:

@@ -11,6 +11,8 @@ every 3 letters somewhere.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,9 @@ _TEXTS = 512
 _SEPARATOR = "\x00"
 # Names of columns and of the program. Parts of them may be words of a note, such as the Spanish "presenta".
 _OWN = (b"representation", b"deid-commons", b"format_version")
+# What writes Parquet says so in the footer. Of another form, or with a longer number, it could be text of a note.
+_WRITER = re.compile(rb"parquet-cpp-arrow version \d{1,2}\.\d{1,2}\.\d")
+_MAGIC, _TAIL_BYTES = b"PAR1", 8
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def search(path: Path, documents: Iterable[Document]) -> Search:
         SiteError: there is some, or the search does not find what was planted.
         StorageError: the file can't be read.
     """
-    notes, stretches = _stretches(documents)
+    notes, stretches = _stretches(documents, (*_OWN, *_writer(path)))
     control, size, found = None, 0, set[int]()
     for piece, begin in _pieces(path):
         if control is None and len(stretches):
@@ -75,8 +80,21 @@ def search(path: Path, documents: Iterable[Document]) -> Search:
     return Search(notes, len(stretches), size, control)
 
 
-def _stretches(documents: Iterable[Document]) -> tuple[int, NDArray[np.uint64]]:
-    """How many documents there are, and their stretches as numbers, each once, sorted."""
+def _writer(path: Path) -> list[bytes]:
+    """What the footer of a Parquet file says of the program that wrote it, where it says so in the known form."""
+    with map_os_errors(path), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL_BYTES))
+        tail = file.read()
+        footer_bytes = int.from_bytes(tail[:4], "little")
+        if tail[4:] != _MAGIC or footer_bytes > size - _TAIL_BYTES:
+            return []
+        file.seek(size - _TAIL_BYTES - footer_bytes)
+        return _WRITER.findall(file.read(footer_bytes))[:1]
+
+
+def _stretches(documents: Iterable[Document], written: Iterable[bytes]) -> tuple[int, NDArray[np.uint64]]:
+    """How many documents there are, and their stretches as numbers, each once, sorted, without those of what the format has written."""
     gathered, waiting, notes = np.zeros(0, dtype="<u8"), list[str](), 0
     for document in documents:
         notes += 1
@@ -86,7 +104,7 @@ def _stretches(documents: Iterable[Document]) -> tuple[int, NDArray[np.uint64]]:
     gathered = np.union1d(gathered, _of(waiting))
     letters = np.sort(gathered.view(np.uint8).reshape(-1, STRETCH_BYTES), axis=1)
     telling = 1 + (np.diff(letters.astype(np.int16), axis=1) > 0).sum(axis=1) >= _LEAST_DIFFERENT
-    own = [number for text in _OWN for number in _windows(text).tolist()]
+    own = [number for text in written for number in _windows(text).tolist()]
     # A NUL stands between two texts.
     return notes, gathered[telling & (letters[:, 0] > 0) & ~np.isin(gathered, np.array(own, dtype="<u8"))]
 

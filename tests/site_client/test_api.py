@@ -12,7 +12,8 @@ import pytest
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError, FormatError
 from site_client.api import CurrentPipeline, Deidentified, Pipeline, Span
-from site_client.deid.mode import Mode
+from site_client.deid.choices.config import DeidConfig
+from site_client.deid.mode import Mode, Setting
 from site_client.deid.registry import MODES
 from site_client.errors import PolicyError, WorkspaceError
 from tests.loop import Loop, done, hospital, values
@@ -214,6 +215,21 @@ def test_spans_of_a_mode_are_those_of_its_own_text() -> None:
     made = list(Pipeline(Fixed(), ("A",)).deidentify_batch(["Ana", "Berta"]))  # type: ignore[arg-type]
     assert [one.spans for one in made] == [(Span(0, 3, "A", 0.5),), (Span(0, 5, "A", 0.5),)]
     assert [one.text for one in made] == ["[A]", "[A]"]
+
+
+@pytest.mark.parametrize("mode", ["hash", "surrogate"])
+@pytest.mark.parametrize("config", [None, DeidConfig()])
+def test_each_call_draws_anew(mode: str, config: DeidConfig | None) -> None:
+    class Fixed:
+        def annotate(self, documents: Any) -> Iterator[Document]:
+            for document in documents:
+                yield Document(document.identifier, document.text, (Annotation(0, 8, "IDNUM"),))
+
+    pipeline = Pipeline(Fixed(), ("IDNUM",), config=config)
+    one, same = (each.text for each in pipeline.deidentify_batch(["A1234567"] * 2, mode))
+    assert mode == "surrogate" or one == same
+    assert pipeline.deidentify("A1234567", mode).text != one
+    assert MODES[mode].report() == MODES[mode].prepared(Setting()).report()
 
 
 def test_the_page_for_programmers_shows_what_happens(built_loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ class Ids:
 
     Args:
         column: its number; None for no such column.
-        codes: whether each value has to be a code; else it has to be like the first one.
+        codes: whether each value has to be a code, not only to be like the first one.
     """
 
     def __init__(self, column: int | None, *, codes: bool = False) -> None:
@@ -86,7 +86,8 @@ class Ids:
         if not value:
             return None
         self._first = self._first or value
-        return None if (_is_code(value) if self._codes else _alike(value, self._first)) else self._column
+        fits = _alike(value, self._first) and (_is_code(value) or not self._codes)
+        return None if fits else self._column
 
 
 def read_rows(
@@ -124,8 +125,8 @@ def read_rows(
             way_out = "" if header[misfit] == ID_COLUMN else "; if it holds no ids, call the column that does 'id'"
             yield (
                 line,
-                f"expected in column '{header[misfit]}' an id like the others, without blanks or with a digit, got another; put cells with "
-                f"line ends in quotes, or correct the id{way_out}",
+                f"expected in column '{header[misfit]}' an id like the first one, without blanks, with a digit, or with no letters and marks that are new, "
+                f"got another; put cells with line ends in quotes, or correct the id{way_out}",
             )
             return
         yield line, row
@@ -134,7 +135,13 @@ def read_rows(
 def _alike(identifier: str, first: str) -> bool:
     """Whether it can be an id beside the first one: a line of a note that passes for a row brings its first words."""
     blanks = any(map(str.isspace, identifier)) and not any(map(str.isspace, first))
-    return not blanks and (any(map(str.isdigit, identifier)) or not any(map(str.isdigit, first)))
+    digits = any(map(str.isdigit, identifier)) or not any(map(str.isdigit, first))
+    return not blanks and digits and _kinds(identifier) <= _kinds(first)
+
+
+def _kinds(value: str) -> set[str]:
+    """Letters, and each mark: a date or a telephone number has other ones than an id."""
+    return {"letter" if sign.isalpha() else sign for sign in value if not sign.isdigit() and not sign.isspace()}
 
 
 def _is_code(value: str) -> bool:

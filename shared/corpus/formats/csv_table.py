@@ -15,7 +15,7 @@ from typing import IO, ClassVar
 
 from shared.corpus.formats.csv_rows import ID_COLUMN, Ids, Lines, read_rows
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
-from shared.corpus.parsing.decoding import refuse_escaped_bytes
+from shared.corpus.parsing.decoding import ENCODINGS, as_utf8, refuse_escaped_bytes
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.document import Document
 from shared.errors import ConfigurationError, FormatError
@@ -29,6 +29,7 @@ class CsvTable(Format):
 
     Args:
         text_column: as the header has it.
+        encoding: of a header that is no UTF-8, one of ENCODINGS.
         own: whether this program wrote the file: no line of a note passes for a row there, so ids may be of any kind.
     """
 
@@ -38,8 +39,9 @@ class CsvTable(Format):
     many: ClassVar[bool] = True
     keeps_records: ClassVar[bool] = True
 
-    def __init__(self, text_column: str = "text", *, own: bool = False) -> None:
+    def __init__(self, text_column: str = "text", encoding: str = ENCODINGS[0], *, own: bool = False) -> None:
         self.text_column = text_column
+        self._encoding = encoding
         self._own = own
 
     def entries(self, file: Path) -> Iterator[Entry]:
@@ -47,15 +49,18 @@ class CsvTable(Format):
         stem = stem_of(file.name)
         with map_reading_errors(file), open_bytes(file) as stream:
             lines = Lines(stream)
-            header_line = next(lines, "")
-            delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column, file.name)
+            first_line = next(lines, "")
+            came = first_line.removeprefix(_MARK)
+            header_line = _in_utf8(came, self._encoding)
+            delimiter = find_delimiter(header_line, self.text_column, file.name)
             if delimiter is None:
+                refuse_escaped_bytes(header_line, file.name)
                 raise FormatError(
                     f"expected a header row with a column '{self.text_column}', got none; name the column by --text-column",
                     document=file.name,
                 )
-            header = next(csv.reader([header_line.removeprefix(_MARK)], delimiter=delimiter), [])
-            mark = _MARK if header_line.startswith(_MARK) else ""
+            header, as_it_came = (next(csv.reader([line], delimiter=delimiter), []) for line in (header_line, came))
+            mark = _MARK if first_line.startswith(_MARK) else ""
             dialect = _Dialect(mark, delimiter, "\r\n" if header_line.endswith("\r\n") else "\n")
             ids = None if self._own else self._ids(file, header, delimiter)
             for number, (line, row) in enumerate(read_rows(lines, header, delimiter, ids), start=1):
@@ -66,7 +71,7 @@ class CsvTable(Format):
                     place = f"{file.name}, rest of file {rest}"
                     yield Entry(identifier, place, {".csv": lines.rest()}, problem, rest=rest)
                     return
-                part = {".csv": _row_bytes([header, row])}
+                part = {".csv": _row_bytes([as_it_came, row])}
                 yield Entry(identifier, f"{file.name}, line {line}", part, beside=dialect)
 
     def _ids(self, file: Path, header: list[str], delimiter: str) -> Ids:
@@ -75,10 +80,13 @@ class CsvTable(Format):
             next(lines)
             return Ids.of(header, self.text_column, (row for _, row in read_rows(lines, header, delimiter)))
 
+    def in_utf8(self, data: bytes, encoding: str) -> bytes:
+        """Header and row, each by itself: one program may have written the one, another the other."""
+        return b"".join(as_utf8(_row_bytes([row]), encoding) for row in _rows(data))
+
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
         """Read one record; see Format."""
-        content = only_part(entry).decode("utf-8", "surrogateescape")
-        header, row = csv.reader(io.StringIO(content, newline=""), strict=True)
+        header, row = _rows(only_part(entry))
         values = dict(zip(header, row, strict=True))
         identifier = values.get(ID_COLUMN) or entry.identifier
         refuse_escaped_bytes(identifier + values[self.text_column], entry.identifier)
@@ -141,6 +149,15 @@ def find_delimiter(header_line: str, text_column: str, file: str) -> str | None:
     if problem:
         raise FormatError(problem, document=file)
     return None
+
+
+def _in_utf8(line: str, encoding: str) -> str:
+    return as_utf8(line.encode("utf-8", "surrogateescape"), encoding).decode("utf-8", "surrogateescape")
+
+
+def _rows(data: bytes) -> list[list[str]]:
+    """What `_row_bytes` wrote."""
+    return list(csv.reader(io.StringIO(data.decode("utf-8", "surrogateescape"), newline=""), strict=True))
 
 
 def _row_bytes(rows: list[list[str]], dialect: _Dialect = _PLAIN) -> bytes:

@@ -57,6 +57,8 @@ class ParquetTable(Format):
                         f"{' of another type' if column == 1 else ''}; name the column by --text-column",
                         document=file.name,
                     )
+                if len(set(table.schema_arrow.names)) < len(table.schema_arrow.names):
+                    raise FormatError("expected each column once, got two of one name; rename one", document=file.name)
                 schema = pa.schema([_bare(field) for field in table.schema_arrow])
                 for batch in table.iter_batches(_ROWS):
                     for row in range(len(batch)):

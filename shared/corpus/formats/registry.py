@@ -41,7 +41,7 @@ def make_format(name: str, text_column: str = "text", encoding: str = ENCODINGS[
     Args:
         name: one of `FORMAT_NAMES`.
         text_column: where the text stands, in CSV, Parquet and plain JSONL.
-        encoding: of text that is no UTF-8, one of ENCODINGS; only FHIR asks, whose texts are wrapped.
+        encoding: of text that is no UTF-8, one of ENCODINGS; FHIR asks, whose texts are wrapped, and CSV for the names of its columns.
 
     Raises:
         ConfigurationError: no such format.
@@ -57,7 +57,7 @@ def make_format(name: str, text_column: str = "text", encoding: str = ENCODINGS[
         Doccano(),
         LabelStudio(),
         PlainText(),
-        CsvTable(text_column),
+        CsvTable(text_column, encoding),
         ParquetTable(text_column),
         Fhir(encoding),
     )

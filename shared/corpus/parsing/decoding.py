@@ -79,15 +79,23 @@ def _advice(data: bytes) -> str:
     return "convert it to UTF-8, or name what it is in by --encoding"
 
 
-def decode_json(data: bytes, document: str) -> Any:
+def decode_json(data: bytes, document: str, *, keys_once: bool = True) -> Any:
     """One JSON value.
 
+    Args:
+        data: of it alone.
+        document: for errors.
+        keys_once: whether an object with one key twice is refused; else the last is read.
+
     Raises:
-        FormatError: not UTF-8, not JSON, or holding half a surrogate pair, which no text file can hold.
+        FormatError: not UTF-8, not JSON, holding half a surrogate pair, which no text file can hold, or an object with one key twice, of which
+            only the last would be read.
     """
     text = decode_utf8(data, document)
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_keys_once if keys_once else None)
+    except _RepeatedKeyError:
+        problem = "expected each key of an object once, got one a second time; leave the right one"
     except json.JSONDecodeError as error:
         problem = f"expected JSON, got something else ({error.msg}) at character {error.pos} of the record; correct it"
     except (ValueError, RecursionError):
@@ -99,6 +107,17 @@ def decode_json(data: bytes, document: str) -> Any:
             "expected whole characters, got half of a surrogate pair (an escape \\ud800 to \\udfff alone); correct it"
         )
     raise FormatError(problem, document=document)
+
+
+class _RepeatedKeyError(Exception):
+    """A key stands twice in one object."""
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKeyError
+    return found
 
 
 def refuse_escaped_bytes(text: str, document: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from shared.corpus.parsing.compressed_files import read_bytes
+from shared.corpus.parsing.decoding import as_utf8
 from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, FormatError
 
@@ -89,6 +90,10 @@ class Format(ABC):
         """
         name = file.name
         yield Entry(stem_of(name), name, {suffix_of(name): read_bytes(file)})
+
+    def in_utf8(self, data: bytes, encoding: str) -> bytes:
+        """One part of a record in UTF-8; see `as_utf8`."""
+        return as_utf8(data, encoding)
 
     @abstractmethod
     def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:

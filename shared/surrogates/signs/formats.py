@@ -52,7 +52,9 @@ def signs(text: str) -> str:
 
 
 def check_of(text: str) -> str:
-    """The check that a number has the form of and passes; "" for none."""
+    """The check that a number has the form of and passes; "" for none, as of one beside letters or digits of other scripts, which are drawn anew with it."""
+    if any(sign.isalnum() and not sign.isascii() for sign in text):
+        return ""
     bare = signs(text)
     return next((name for name, form in _FORMS.items() if form.fullmatch(bare) and CHECKS[name](bare)), "")
 

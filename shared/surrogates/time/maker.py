@@ -53,7 +53,9 @@ class _TimePlan(Plan):
         ages = [mention.kind == "age" for mention, span in zip(mentions, spans, strict=True) if span is not None]
         stated = scope.settings.time.day_first
         self._day_first = scope.language.name != "English" if stated is None else stated
-        read_so = reads_day_first(known, self._day_first) if stated is None else stated
+        # Where other notes belong to the scope, what one shows of itself would give a date of all of them two surrogates.
+        by_note = stated is None and not scope.lasts
+        read_so = reads_day_first(known, self._day_first) if by_note else self._day_first
         understood = iter(Resolver(known, ages, read_so, scope.today).resolve())
         self._spans = [span if span is not None and next(understood) else None for span in spans]
         self._category: dict[Moment, str] = {}

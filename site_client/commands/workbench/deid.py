@@ -80,6 +80,8 @@ def deid(
     **given: Any,
 ) -> None:
     """Find PHI in notes, and hide it."""
+    from importlib.metadata import version
+
     from command_line.notes import Notes, warn_of_language
     from shared.labels import load_scheme_file, with_known
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
@@ -111,9 +113,10 @@ def deid(
         way = choices.mode(opened, guess_vocabulary(words))
         several = ParallelPipeline(pipeline, jobs or usable_cores())
         behind = "" if part is None else f" {part}"
-        finder = Resumed(
-            several, opened.root / FOLDER, f"{release.digest}{used.key} {min_recall} {notes.resolve()}{behind}"
-        )
+        # Another version may find more by the same release.
+        program = version("deid-commons")
+        run = f"{program} {release.digest}{used.key} {min_recall} {notes.resolve()}{behind}"
+        finder = Resumed(several, opened.root / FOLDER, run)
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0
@@ -140,14 +143,15 @@ def deid(
                 tell("the same command goes on where this one was cut")
             raise
     if part is not None:
-        run = {
+        facts = {
+            "version of the program": program,
             "release": release.digest,
             "head in use": used.key,
             "mode": mode,
             "--min-recall": str(min_recall),
             "--ignore-labels": str(ignore_labels),
         }
-        write_part(out, part, run | choices.facts(opened), read, done, given)
+        write_part(out, part, facts | choices.facts(opened), read, done, given)
     finder.finish()
     said = way.report()
     lines = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.commands import examples, json_option, report
+from foundation.printable import escape_unprintable
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_file, folder_option
 from site_client.commands.workbench.hiding_options import new_file, passphrase_key
@@ -115,7 +116,8 @@ def _lines(remembered: Remembered) -> list[str]:
         f"  {one.start}-{one.end}  {one.category:10}  {' '.join(one.written.split())}  was  {' '.join(one.original.split())}"
         for one in remembered.replaced
     )
-    return [remembered.note, *spans]
+    # Words of a note may be commands of the terminal.
+    return [escape_unprintable(line) for line in (remembered.note, *spans)]
 
 
 def _as_json(remembered: Remembered, held: Opened) -> dict[str, object]:

@@ -124,6 +124,30 @@ CASES: dict[str, tuple[str, str | bytes, type[CorpusError], str]] = {
     "text with NUL": ("x.txt", "An\0a", FormatError, "NUL"),
     "json, not json": ("x.jsonl", '{"id": "x", "text": "a"}\n{"id": "y", "text": a}', FormatError, "line 2"),
     "json, wrong kind": ("x.jsonl", '{"id": "x", "text": "a"}\n3', FormatError, "object"),
+    "json, labels twice": (
+        "x.jsonl",
+        jsonl("I am Ana", (5, 8, "A")) + "\n" + jsonl("I am Ana", (5, 8, "A"))[:-1] + ', "annotations": []}',
+        FormatError,
+        "x-2, x.jsonl, line 2",
+    ),
+    "json, key twice in the first record": (
+        "x.jsonl",
+        '{"text": "I am Ana", "annotations": [{"start": 5, "end": 8, "category": "A"}], "annotations": []}',
+        FormatError,
+        "each key of an object once",
+    ),
+    "json, key twice within": (
+        "x.jsonl",
+        '{"text": "a"}\n{"text": "I am Ana", "annotations": [{"start": 0, "end": 8, "start": 5, "category": "A"}]}',
+        FormatError,
+        "each key of an object once",
+    ),
+    "json, key twice by escape": (
+        "x.jsonl",
+        '{"text": "a"}\n{"text": "I am Ana", "t\\u0065xt": "a"}',
+        FormatError,
+        "each key of an object once",
+    ),
     "json, NUL by escape": ("x.jsonl", '{"id": "x", "text": "a\\u0000"}', FormatError, "NUL"),
     "json, half a pair": (
         "x.jsonl",

@@ -27,6 +27,10 @@ BROKEN = {
     "a delimiter outside quotes": ("2,Ana, today\nLopez, 12.3.1950\n", 3),
     "line ends outside quotes in lines that pass for rows": ("2,She came\nAna Lopez, seen 1950\n3,x\n", 4),
     "a word that passes for an id": ("2,She came\nLopez, seen 1950\n3,x\n", 4),
+    "a date that passes for an id": ("2,She came\n12/03/2020, Lopez\n3,x\n", 4),
+    "a date in other marks": ("2,She came\n12-03-2020, Lopez\n3,x\n", 4),
+    "a telephone number that passes for an id": ("2,She came\n(020)447-1009, of Lopez\n3,x\n", 4),
+    "a number of a record that passes for an id": ("2,She came\nMRN4471009, Lopez\n3,x\n", 4),
     "a carriage return outside quotes": ("2,She\rLopez,x\n3,x\n", 3),
 }
 
@@ -105,6 +109,12 @@ def test_the_ids_are_looked_at_though_the_text_comes_first(tmp_path: Path) -> No
         list(read_corpus(tmp_path / "in.csv"))
 
 
+def test_a_date_among_codes_shows_what_is_no_row(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("mrn,text\n17,first line\n12/03/2020, by Lopez\n18,b\n19,c\n")
+    corpus = read_corpus(tmp_path / "in.csv", quarantine=tmp_path / "aside")
+    assert [one.record[2][0] for one in corpus] == ["17"]
+
+
 WARDS = ["Cardiology", "General surgery", "Ward 3", "", "ICU"]
 
 
@@ -119,8 +129,8 @@ WARDS = ["Cardiology", "General surgery", "Ward 3", "", "ICU"]
         ("covid", ["not tested", "positive", "positive"]),
         ("remark", ["see note 3", "", "to be read by 2", "none"]),
         ("id", ["Lopez Ana", "Bob", "7"]),
-        ("note_id", ["n-1", "", "n-2/b", "x3"]),
-        ("mrn", ["", "17", "", "A18"]),
+        ("note_id", ["n-2/b", "", "n-1", "x3"]),
+        ("mrn", ["", "A18", "", "17"]),
     ],
 )
 def test_honest_tables_without_a_column_of_ids_are_read(header: str, cells: list[str], tmp_path: Path) -> None:
@@ -161,7 +171,7 @@ def test_a_broken_table_takes_no_other_file_with_it(tmp_path: Path) -> None:
     "ids",
     [
         ["Ward 3, 1", "4", "Ward 5"],
-        ["n-1", "n-2/b", "x3"],
+        ["n-2/b", "n-1", "x3"],
         ["alpha", "beta", "g4"],
         ["", "n-1", "n-2"],
         ["Lopez Ana", "Bob", "7"],

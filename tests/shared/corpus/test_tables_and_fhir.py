@@ -147,6 +147,18 @@ def test_a_table_without_its_column_says_so(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("names", [["id", "id", "text"], ["Brunhilda", "Brunhilda", "text"]])
+def test_a_parquet_file_with_two_columns_of_one_name_is_refused_or_set_aside(names: list[str], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    arrays = [pa.array([value]) for value in ("1", "2", "ana")]
+    pq.write_table(pa.Table.from_arrays(arrays, names=names), tmp_path / "in" / "a.parquet")
+    pq.write_table(pa.table({"text": ["bob"]}), tmp_path / "in" / "b.parquet")
+    with pytest.raises(FormatError, match="each column once") as caught:
+        list(read_corpus(tmp_path / "in"))
+    assert "Brunhilda" not in str(caught.value)
+    assert [one.text for one in read_corpus(tmp_path / "in", quarantine=tmp_path / "aside")] == ["bob"]
+
+
 def attachment(text: str, kind: str = "text/plain", charset: str = "utf-8") -> dict[str, str]:
     return {"contentType": kind, "data": base64.b64encode(text.encode(charset)).decode()}
 
@@ -267,6 +279,15 @@ XML = """{declared}<MEDDOCAN><TEXT><![CDATA[Señora Núñez]]></TEXT>
 """
 
 
+@pytest.mark.parametrize("depth", [2, 900])
+def test_lists_within_lists_hold_no_codes(depth: int, tmp_path: Path) -> None:
+    nested = "[" * depth + "]" * depth
+    record = json.dumps(document("a", attachment("Ana")))
+    (tmp_path / "in.ndjson").write_text(f'{record[:-1]}, "category": {nested}}}\n')
+    assert through(tmp_path / "in.ndjson", tmp_path / "out") == ["Ana"]
+    assert "category" not in json.loads((tmp_path / "out" / "in.ndjson").read_text())
+
+
 @pytest.mark.parametrize(
     "declared",
     [
@@ -316,6 +337,51 @@ def test_the_encoding_that_a_note_looks_like_is_named(data: bytes, says: str, tm
     (tmp_path / "b.csv").write_bytes(b"text\n" + data)
     with pytest.raises(FormatError, match=says):
         list(read_corpus(tmp_path / "b.csv"))
+
+
+ROWS = (("id", "observación", "médico"), ("1", "ñandú", "Núñez"), ("2", "plain", "Lopez"))
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    "encodings",
+    [
+        ("utf-8", "windows-1252", "utf-8"),
+        ("windows-1252", "utf-8", "windows-1252"),
+        ("windows-1252", "windows-1252", "windows-1252"),
+        ("utf-8", "utf-8", "utf-8"),
+    ],
+)
+def test_the_header_and_each_row_of_a_table_are_read_as_they_are(
+    encodings: tuple[str, ...], mark: str, name: str, tmp_path: Path
+) -> None:
+    lines = [("\t".join(row) + "\n").encode(encoding) for row, encoding in zip(ROWS, encodings, strict=True)]
+    path = tmp_path / name
+    path.write_bytes(mark.encode() + b"".join(lines))
+    options = {"encoding": "windows-1252", "text_column": "observación"}
+    assert through(path, tmp_path / "out", **options) == ["ñandú", "plain"]
+    corpus = read_corpus(path, encoding="windows-1252", text_column="observación")
+    assert [one.identifier for one in corpus] == ["1", "2"]
+    assert corpus.reader.untouched(next(iter(corpus))) == ["id", "médico"]
+    expected = "id\tobservación\tmédico\n1\tÑANDÚ\tNúñez\n2\tPLAIN\tLopez\n"
+    assert (tmp_path / "out" / name).read_bytes().decode() == mark + expected
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+def test_a_table_whose_column_is_no_utf8_says_what_it_looks_like(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes("id\tobservación\n1\tBrunhilda\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"looks like Windows-1252: repeat with --encoding windows-1252") as caught:
+        list(read_corpus(tmp_path / name, text_column="observación"))
+    assert "Brunhilda" not in str(caught.value)
+
+
+def test_a_row_that_is_set_aside_is_as_it_came_whatever_it_is_said_to_be(tmp_path: Path) -> None:
+    content = "id,text,médico\r\n1,a\0b,Núñez\r\n".encode("windows-1252")
+    (tmp_path / "in.csv").write_bytes(content + b"2,b,\r\n")
+    found = list(read_corpus(tmp_path / "in.csv", encoding="windows-1252", quarantine=tmp_path / "aside"))
+    assert [one.text for one in found] == ["b"]
+    assert (tmp_path / "aside" / "000001.csv").read_bytes() == content
 
 
 def test_the_words_of_the_option_are_those_of_the_reader() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from shared.document import Annotation, Document
-from shared.pipeline.mentions import with_repeated
+from shared.pipeline.mentions import _Note, with_repeated
+from shared.text.tokens import Tokens
 from site_client.deid.redact import REDACT
 from tests.site_client.deid.notes import annotated
 
@@ -36,6 +39,9 @@ def found(text: str, *spans: str) -> Document:
         ("Ana Ruiz, Ana\u200bRuiz, Ana\ufeff Ruiz", ["Ana Ruiz"], "[X], [X], [X]"),
         ("Ana Ruiz, Ana Ru\u200biz, A\u200bna\u200bRuiz", ["Ana Ruiz"], "[X], [X], [X]"),
         ("Ana Ruiz, Ana Ru\xadiz, Anaruiz", ["Ana Ruiz"], "[X], [X], Anaruiz"),
+        ("Ana Ruiz, A" + "\u200b\xad" * 99 + "na R" + "\u200b\u0301" * 99 + "uiz", ["Ana Ruiz"], "[X], [X]"),
+        ("12345, 12345\ufeff\xadiz", ["12345"], "[X], [X]\ufeff\xadiz"),
+        ("Anastasia, " + "\u200b".join("Anastasia"), ["Anastasia"], "[X], [X]"),
         ("Ana\u200bRuiz, Ana Ruiz", ["Ana\u200bRuiz"], "[X], [X]"),
         ("Ana Ru\u200biz, Ana Ruiz", ["Ana Ru\u200biz"], "[X], [X]"),
         ("Ana Ruiz, \uff21\uff4e\uff41 \uff32\uff55\uff49\uff5a", ["Ana Ruiz"], "[X], [X]"),
@@ -43,6 +49,46 @@ def found(text: str, *spans: str) -> Document:
 )
 def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:
     assert REDACT.turn(with_repeated(found(text, *spans))).text == hidden
+
+
+def long_names(count: int) -> Document:
+    """Names that begin with the same words, as addresses of one street do."""
+    spans, text = [], ""
+    for number in range(count):
+        name = "Smith " * (number % 49 + 1) + f"Q{number}"
+        spans.append(Annotation(len(text), len(text) + len(name), "X"))
+        text += name + ". "
+    return Document("n", text, tuple(spans))
+
+
+def pieces(count: int) -> Document:
+    """Letters that blanks without width part, beside names of which one is as long as all of them."""
+    text = f"Smith A{'a' * 200}. " + "a\u200b" * count + " " + "A\u200b\xad" * count
+    return Document("n", text, (Annotation(0, 5, "X"), Annotation(6, 207, "X")))
+
+
+@pytest.mark.parametrize(("note", "count"), [(long_names, 100), (pieces, 1000)])
+def test_time_grows_with_the_note_and_no_faster(
+    note: Callable[[int], Document], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: Counter[int] = Counter()
+
+    class Counted(list[str]):
+        def __getitem__(self, at: Any) -> Any:
+            looks[count] += 1
+            return super().__getitem__(at)
+
+    made = _Note.__init__
+
+    def counted(self: _Note, text: str, tokens: Tokens) -> None:
+        made(self, text, tokens)
+        self.words = Counted(self.words)
+
+    monkeypatch.setattr(_Note, "__init__", counted)
+    with_repeated(note(count))
+    once = looks[count]
+    with_repeated(note(4 * count))
+    assert looks[count] - once < 6 * once
 
 
 def is_summer(words: Sequence[str]) -> NDArray[np.bool_]:

@@ -266,6 +266,21 @@ def test_notes_of_a_patient_are_of_one_patient() -> None:
     assert (shifted[0] - shifted[1]).days == 365
 
 
+@pytest.mark.parametrize("day_first", [None, False, True])
+def test_a_date_of_a_patient_is_one_date_whatever_order_a_note_shows(day_first: bool | None) -> None:
+    time = TimeSettings(day_first=day_first)
+    notes = {"a": ["03/04/2020", "13/02/2020"], "b": ["03/04/2020", "02/20/2020"], "c": ["03/04/2020", "03/05/2020"]}
+    surrogates = Surrogates(SurrogateSettings(language="English", time=time), patients=dict.fromkeys(notes, "p"))
+    made = {}
+    for name, dates in notes.items():
+        spans = (Annotation(0, 10, "DATE"), Annotation(11, 21, "DATE"))
+        made[name] = surrogates.replace(Document(name, " ".join(dates), spans)).text.split()
+    assert len({first for first, _ in made.values()}) == 1
+    pattern = "%d/%m/%Y" if day_first else "%m/%d/%Y"
+    first, second = (datetime.datetime.strptime(one, pattern) for one in made["c"])
+    assert (second - first).days == (30 if day_first else 1)
+
+
 def test_an_age_of_a_patient_is_one_age_whatever_else_a_note_holds() -> None:
     for key in range(20):
         surrogates = Surrogates(SurrogateSettings(language="English"), patients={"a": "p", "b": "p"}, key=bytes([key]))

@@ -65,6 +65,15 @@ def test_check_digits_hold_where_they_held(check: str, text: str) -> None:
     assert len(seen) > 10
 
 
+@pytest.mark.parametrize("around", ["º {}", "карта {}", "Ñ{}", "é {}", "{} º", "１{}", "{}²", "ß{}"])
+@pytest.mark.parametrize("number", [text for _, text in CHECKED])
+def test_a_number_beside_a_letter_of_another_script_is_drawn_anew(around: str, number: str) -> None:
+    text = around.format(number)
+    (made,) = of(text)
+    assert [sign.isalnum() for sign in made] == [sign.isalnum() for sign in text]
+    assert re.sub(r"\W", "", made)[1:-1] not in re.sub(r"\W", "", text)
+
+
 def test_the_same_number_gets_the_same_in_any_spelling() -> None:
     one, other, third = of("+34 912 345 678", "912345678", "(912) 34-56-78", category="PHONE")
     digits = re.sub(r"\D", "", other)

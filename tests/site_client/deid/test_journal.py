@@ -119,6 +119,9 @@ def test_the_command_goes_on_and_says_so(loop: Loop, tmp_path: Path, monkeypatch
     assert cut.exit_code == 130
     assert "the same command goes on" in cut.stderr
     assert not (tmp_path / "safe").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("importlib.metadata.version", lambda name: "99.0")
+        assert hospital(*deid, "--out", tmp_path / "by another version").stderr == ""
     again = hospital(*deid, "--out", tmp_path / "safe")
     assert again.stderr == "note: 12 notes were done before an earlier run was cut; it goes on behind them\n"
     assert {path.name: path.read_bytes() for path in (tmp_path / "safe").iterdir()} == {

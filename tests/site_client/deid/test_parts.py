@@ -254,6 +254,15 @@ def test_parts_by_two_heads_are_no_parts_of_one_run(loop: Loop, monkeypatch: pyt
     refused(said, 2, "with other head in use;")
 
 
+def test_parts_by_two_versions_are_no_parts_of_one_run(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, root = ("--workspace", loop.site("fourth")), loop.root
+    done(hospital("deid", loop.notes("north"), "--out", root / "part-1", "--part", "1/2", *at))
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99.0")
+    done(hospital("deid", loop.notes("north"), "--out", root / "part-2", "--part", "2/2", *at))
+    said = hospital("deid-merge", root / "part-1", root / "part-2", "--out", root / "no")
+    refused(said, 2, "with other version of the program;")
+
+
 @pytest.mark.parametrize("linked", [(), ("--link-key",)])
 def test_a_patient_does_not_spend_the_budget_once_in_every_part(linked: tuple[str, ...], loop: Loop) -> None:
     patients, out = loop.root / "patients.csv", loop.root / "out"

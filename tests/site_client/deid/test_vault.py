@@ -16,8 +16,9 @@ from protocols.errors import DigestError, EncryptionError, PassphraseError, Vers
 from protocols.share.stream import CHUNK_BYTES
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
+from site_client.commands.workbench.vault import _lines
 from site_client.deid.choices import vault as vaults
-from site_client.deid.choices.opened_vault import open_vault, require_protection
+from site_client.deid.choices.opened_vault import Remembered, open_vault, require_protection
 from site_client.deid.choices.vault import VaultKey, digest_text, new_vault, require_new
 from site_client.deid.mode import Hiding, Replaced, Setting
 from site_client.deid.registry import MODES
@@ -101,6 +102,14 @@ def test_nothing_of_it_stands_in_clear_and_it_is_its_owners_alone(tmp_path: Path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "Anna" not in repr(ENTRY)
     assert "words" not in repr(WORDS)
+
+
+def test_words_of_a_note_command_no_terminal() -> None:
+    entry = Replaced(0, 9, "PATIENT", "Anna\x1b[2J \u202eBerg\n", "Ruth\x9b1m\x07")
+    first, second = _lines(Remembered("n-1\x1b]0;x", (entry,)))
+    assert first == "n-1\\u001b]0;x"
+    assert second.split("  ")[-2:] == ["was", "Anna\\u001b[2J \\u202eBerg"]
+    assert "Ruth\\u009b1m\\u0007" in second
 
 
 def test_two_vaults_of_the_same_are_not_alike(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocols.payload.opening import create_payload
+from protocols.payload.sentence_block import SentenceBlock
 from site_client.errors import SiteError
 from site_client.sharing import search as module
 from site_client.sharing.search import search
@@ -78,6 +80,49 @@ def test_stretches_that_a_column_of_labels_may_hold_are_left_out(tmp_path: Path)
     dull = [note(f"{number}", text) for number, text in enumerate(("-------- 00000000", "........ ....", "10101010 1"))]
     assert search(payload(tmp_path / "a.h5", b"000000001010101010--------........"), dull).stretches == 0
     assert search(payload(tmp_path / "a.h5", bytes(100)), [note("n", "a cough")]).control is None
+
+
+def parquet(path: Path, *, writer: bytes, column: bytes = b"") -> Path:
+    """What a Parquet file ends in."""
+    footer = b"schema" + bytes(9) + writer + bytes(9)
+    return payload(path, b"PAR1" + column + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+
+
+VERSION = note("n", "The English version of the MMSE; parquet-cpp-arrow Version 26.0.1, version 447 1009 300.")
+
+
+@pytest.mark.parametrize("text", ["English version of the MMSE", "software Version 2", VERSION.text])
+def test_the_name_of_the_program_that_writes_parquet_is_no_text(text: str, tmp_path: Path) -> None:
+    shares = [payload(tmp_path / "none.parquet", b"")]
+    with create_payload(tmp_path / "made.parquet", dim=2) as writer:
+        writer.append(SentenceBlock(np.zeros((1, 2), "<f2"), np.zeros(1, "u1"), np.zeros(1, "u1"), np.ones(1, "i4")))
+    shares += [tmp_path / "made.parquet", parquet(tmp_path / "a.parquet", writer=b"parquet-cpp-arrow version 9.10.1")]
+    for path in shares:
+        assert search(path, [note("n", text)]).notes == 1
+
+
+@pytest.mark.parametrize(
+    ("writer", "column"),
+    [
+        (b"parquet-cpp-arrow version 447 1009 300", b""),
+        (b"parquet-cpp-arrow version 26.0.1, version 447", b""),
+        (b"parquet-cpp-arrow version 26.0.1", b"English version"),
+        (b"parquet-mr version 26.0.1", b""),
+        (b"version of the MMSE", b""),
+    ],
+)
+def test_text_that_passes_for_the_program_that_writes_parquet_is_found(
+    writer: bytes, column: bytes, tmp_path: Path
+) -> None:
+    with pytest.raises(SiteError, match="no text of the notes"):
+        search(parquet(tmp_path / "a.parquet", writer=writer, column=column), [VERSION])
+
+
+def test_only_the_footer_names_the_program(tmp_path: Path) -> None:
+    told = b"parquet-cpp-arrow version 26.0.1"
+    for path in (payload(tmp_path / "a.h5", told), parquet(tmp_path / "a.parquet", writer=b"", column=told)):
+        with pytest.raises(SiteError):
+            search(path, [VERSION])
 
 
 def test_a_column_of_random_numbers_is_no_text(tmp_path: Path) -> None:

@@ -178,7 +178,8 @@ def _is_of(given: object, words: frozenset[str]) -> bool:
 def _codes(given: object) -> object:
     """Codes of public lists, without the words beside them, which anybody may have typed; None where there are none."""
     if isinstance(given, list):
-        return [codes for one in given if (codes := _codes(one))] or None
+        # A list within the list is none of FHIR.
+        return [codes for one in given if not isinstance(one, list) and (codes := _codes(one))] or None
     coding = given.get("coding") if isinstance(given, dict) else None
     if not isinstance(coding, list):
         return None
