@@ -19,7 +19,7 @@ from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.labels import check, labels
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
-from site_client.commands.options import existing_path, folder_option, sentences_option
+from site_client.commands.options import existing_path, folder_option, lists_option, sentences_option
 from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
@@ -133,6 +133,7 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
     help="Hide what nobody labelled if it is so probably PHI, as `check` finds it (default: 0.5; 1 hides what is certain).",
 )
 @click.option("--no-check", is_flag=True, help="Do not look for PHI that nobody labelled.")
+@lists_option
 @accept_option
 @answering_option
 @folder_option
@@ -148,6 +149,7 @@ def encode_notes(
     lost_known_notes: bool,
     hide_above: float | None,
     no_check: bool,
+    config: Path | None,
     accepted: bool,
     approver: str | None,
     root: Path,
@@ -159,16 +161,21 @@ def encode_notes(
     from shared.labels import load_scheme_file
     from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
+    from site_client.deid.choices.config import read_always_hidden
     from site_client.sharing.approval import require_replaceable
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
+    if no_check and config is not None:
+        raise click.UsageError("--config: expected no --no-check beside it, which looks for nothing; give one.")
     bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     options = NotesOptions.of(reading).apart_from(notes=notes, out=out)
     require_replaceable(opened, out)
-    read = Notes(notes, options, load_scheme_file(opened.release().folder), to_share=True)
+    scheme = load_scheme_file(opened.release().folder)
+    read = Notes(notes, options, scheme, to_share=True)
+    listed = None if config is None else read_always_hidden(config, scheme)
     above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
         encoded = encode(
@@ -181,6 +188,7 @@ def encode_notes(
             again=again,
             lost_known_notes=lost_known_notes,
             hide_above=above,
+            listed=listed,
             acceptance=acceptance,
         )
     manifest = encoded.manifest

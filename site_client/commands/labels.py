@@ -12,7 +12,7 @@ from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.written_file import NewFile, WrittenFile
 from shared.errors import ConfigurationError
-from site_client.commands.options import existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option, lists_option
 
 _file = click.Path(path_type=Path, dir_okay=False)
 # As `site_client.checking.listing` writes it.
@@ -77,11 +77,19 @@ def _called(category: str | None) -> str:
 @click.option(
     "--corrected", type=NewFile(), help="Also write the notes, what is listed among their labels, as JSONL to correct."
 )
+@lists_option
 @folder_option
 @json_option
 @notes_options
 def check(
-    notes: Path, least: float, out: Path | None, corrected: Path | None, root: Path, as_json: bool, **reading: Any
+    notes: Path,
+    least: float,
+    out: Path | None,
+    corrected: Path | None,
+    config: Path | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """List what may be PHI in labelled notes and has no label, the surest first: found by the pipeline, patterns and lists of names."""
     from command_line.notes import Notes
@@ -91,12 +99,14 @@ def check(
     from site_client import workspace
     from site_client.checking.checker import make_checker
     from site_client.checking.listing import count_by_category, list_suspicions, write_corrected, write_suspicions
+    from site_client.deid.choices.config import read_always_hidden
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
     options = NotesOptions.of(reading).apart_from(notes=notes, out=out, corrected=corrected)
     read = Notes(notes, options, scheme, to_share=True)
-    checker = make_checker(opened, scheme)
+    own = None if config is None else read_always_hidden(config, scheme)
+    checker = make_checker(opened, scheme, own)
     for_a_share = list(checker.check(read))
     # A release that replaces no PHI shares these words like all others.
     hides = load_construction(opened.release().folder).replaces_phi

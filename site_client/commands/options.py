@@ -50,6 +50,11 @@ proxy_option = click.option(
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
 existing_folder = click.Path(exists=True, path_type=Path, file_okay=False)
+lists_option = click.option(
+    "--config",
+    type=existing_file,
+    help="Settings of `deid --config`: what they always hide ([deny]) is PHI wherever nobody labelled it.",
+)
 
 
 def _sentences(context: click.Context, option: click.Parameter, given: str | None) -> int | None:

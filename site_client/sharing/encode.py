@@ -27,7 +27,7 @@ from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.labels import UNKNOWN_TAG
 from shared.models.noise import SharingNoise
-from shared.pipeline.forgotten.checker import HIDE_ABOVE
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, OwnLists
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.codes import SharedCodes
@@ -138,6 +138,7 @@ def encode(
     again: bool = False,
     lost_known_notes: bool = False,
     hide_above: float | None = HIDE_ABOVE,
+    listed: OwnLists | None = None,
     acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
@@ -153,6 +154,7 @@ def encode(
         lost_known_notes: whether to go on where nobody knows any more which notes left with earlier shares; the ledger tells of it.
         hide_above: how probable it must be that something which nobody labelled is PHI, for it to be hidden like labelled PHI, where
             labelled PHI is replaced; its tag is then unknown. None looks for nothing.
+        listed: finds what lists of the hospital's own name, which is looked for, too; None where it gave none.
         acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
@@ -192,7 +194,7 @@ def encode(
         if above is None:
             yield from counted()
             return
-        for found in make_checker(workspace, construction.scheme).check(counted()):
+        for found in make_checker(workspace, construction.scheme, listed).check(counted()):
             document = found.with_doubts(above)
             hidden += len(document.annotations) - len(found.document.annotations)
             yield document
@@ -241,7 +243,7 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         pipeline = None if above is None or workspace.pipeline is None else workspace.pipeline.digest
-        looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up)
+        looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up, lists=listed is not None)
         write_report(out, manifest, guarded, looked)
         sieve.save(sequence)
         return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement, given_up)

@@ -58,6 +58,7 @@ class Looked:
         without_labels: those of them in which nothing is labelled.
         again: whether earlier shares were to leave again.
         given_up: earlier shares of whose notes nobody knows any more.
+        lists: whether lists of the hospital's own were looked for.
     """
 
     hide_above: float | None
@@ -67,6 +68,7 @@ class Looked:
     without_labels: int
     again: bool = False
     given_up: tuple[int, ...] = ()
+    lists: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def _looked(stated: dict[str, Any]) -> Looked:
         int(stated["without_labels"]),
         bool(stated["again"]),
         tuple(int(one) for one in stated["given_up"]),
+        bool(stated.get("lists", False)),
     )
 
 
@@ -188,10 +191,11 @@ def looked_lines(looked: Looked | None) -> list[str]:
     if looked.hide_above is None:
         lines.append("for PHI that nobody labelled nothing looked")
     else:
+        own = ", the hospital's own lists" if looked.lists else ""
         which = (
-            "patterns and lists of names looked, and no pipeline"
+            f"patterns{own} and lists of names looked, and no pipeline"
             if looked.pipeline is None
-            else f"patterns, lists of names and the pipeline {looked.pipeline[:12]} looked"
+            else f"patterns{own}, lists of names and the pipeline {looked.pipeline[:12]} looked"
         )
         lines.append(
             f"for PHI that nobody labelled {which}: {looked.hidden} stretches that are at least {looked.hide_above:.0%} sure were hidden"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme
@@ -21,6 +22,8 @@ from shared.pipeline.forgotten.blinding import Blinded, blind
 from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.pipeline import Pipeline
 
+OwnLists: TypeAlias = Callable[[str], Iterable[Annotation]]
+"""Finds in a text what lists of a hospital's own name."""
 HIDE_ABOVE = 0.5
 """How probable it must be that something is PHI for `encode` to hide it."""
 # What is left beside a label of what was found: often a title, or a comma too much.
@@ -58,10 +61,11 @@ class Checker:
     Args:
         scheme: of the release.
         pipeline: the newest one that was pulled; None where there is none.
+        listed: what it finds is certain; None where the hospital gave no lists.
     """
 
-    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None = None) -> None:
-        self._scheme, self._pipeline = scheme, pipeline
+    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None = None, listed: OwnLists | None = None) -> None:
+        self._scheme, self._pipeline, self._listed = scheme, pipeline, listed
         stated = None if pipeline is None else pipeline.stated
         self._patterns = Patterns(scheme, None if stated is None else stated.language)
         self._names = NameLists(scheme)
@@ -99,8 +103,13 @@ class Checker:
         """Each text with everything that is found in it."""
         read = ((one, []) for one in documents) if self._pipeline is None else suspect(self._pipeline, documents)
         for document, found in read:
+            own = [
+                Suspicion(one.start, one.end, one.category, 1.0, "list of the hospital")
+                for one in (() if self._listed is None else self._listed(document.text))
+            ]
             known = [
-                one if one.category in self._scheme.category_index else replace(one, category=HIDDEN) for one in found
+                one if one.category in self._scheme.category_index else replace(one, category=HIDDEN)
+                for one in (*own, *found)
             ]
             yield document, [*known, *self._patterns.find(document.text), *self._names.find(document.text)]
 

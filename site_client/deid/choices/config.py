@@ -41,6 +41,8 @@ from typing import Any
 
 from foundation.reading import read_text
 from shared.errors import ConfigurationError
+from shared.labels import LabelScheme
+from shared.pipeline.forgotten.checker import OwnLists
 from shared.surrogates.places.gazetteer import PlaceSettings, read_places
 from shared.surrogates.settings import NameSettings, SurrogateSettings, TimeSettings
 from site_client.deid.by_category import ByCategory
@@ -96,6 +98,25 @@ def read_config(path: Path) -> DeidConfig:
     listed = places.take("file", _text)
     places_file = None if listed is None else path.parent / listed
     return DeidConfig(settings, modes, HospitalLists(allow, deny), places_file, frozenset([*categories, *allow, *deny]))
+
+
+def read_always_hidden(path: Path, scheme: LabelScheme) -> OwnLists:
+    """What finds in labelled notes whatever a file of settings always hides; what it never hides counts for `deid` alone.
+
+    Raises:
+        ConfigurationError: it is no such file, always hides nothing, or a category that the labels don't have.
+        StorageError: it can't be read.
+    """
+    lists = read_config(path).lists
+    if not lists.categories:
+        raise ConfigurationError(
+            f"{path.name}: expected texts under [deny], which are PHI wherever they stand, got none; name some, by category"
+        )
+    if unknown := sorted(lists.categories - scheme.category_index.keys()):
+        raise ConfigurationError(
+            f"{path.name}: deny: expected categories of the release ({', '.join(scheme.categories)}), got {', '.join(unknown)}; correct them"
+        )
+    return lists.denied
 
 
 class _Table:

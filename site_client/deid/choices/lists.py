@@ -32,6 +32,11 @@ class HospitalLists:
         self._allow = {category: frozenset(map(said, texts)) for category, texts in allow.items()}
         self._deny = [(category, _expression(texts)) for category, texts in deny.items() if texts]
 
+    @property
+    def categories(self) -> frozenset[str]:
+        """Of what is always hidden."""
+        return frozenset(category for category, _ in self._deny)
+
     def __bool__(self) -> bool:
         return bool(self._allow or self._deny)
 
@@ -39,7 +44,7 @@ class HospitalLists:
         """The document without spans that are allowed, and with those that are denied."""
         kept = tuple(span for span in document.annotations if not self._is_allowed(document, span))
         lists = replace(document, annotations=kept) if len(kept) < len(document.annotations) else document
-        denied = list(self._denied(document.text))
+        denied = list(self.denied(document.text))
         return join_spans(lists, denied) if denied else lists
 
     def _is_allowed(self, document: Document, span: Annotation) -> bool:
@@ -48,7 +53,8 @@ class HospitalLists:
         words = said(document.covered_text(span))
         return any(words in self._allow.get(category, ()) for category in (span.category, EVERY))
 
-    def _denied(self, text: str) -> Iterator[Annotation]:
+    def denied(self, text: str) -> Iterator[Annotation]:
+        """Where what is always hidden stands in a text, in order; none touches another."""
         plain, places = _folded_with_places(text)
         end = 0
         for start, stop, category in sorted(

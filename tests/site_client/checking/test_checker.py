@@ -27,6 +27,7 @@ from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
 from site_client.checking.listing import list_suspicions
+from site_client.deid.choices.config import read_always_hidden
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, values
 from tests.site_client import sites
@@ -209,6 +210,39 @@ def test_what_nobody_labelled_is_hidden_and_its_tags_are_unknown(loop: Loop, tmp
         said = values(hospital("encode", folder, "--out", tmp_path / "b.parquet", *at, "--json", *more))
         assert said["probable_phi_hidden"] == 0
         assert UNKNOWN_TAG not in blocks(tmp_path / "b.parquet")[1]
+
+
+OWN = note("own", "Lives in Lower Quern Row.\nSister of ", ("Anna Berg", "PATIENT"), ", walks with a frame.\n")
+
+
+def config(folder: Path, text: str) -> Path:
+    path = folder / "ours.toml"
+    path.write_text(text)
+    return path
+
+
+def test_what_a_hospital_always_hides_is_certain_wherever_nobody_labelled_it(tmp_path: Path) -> None:
+    own = config(
+        tmp_path, '[deny]\nSTREET = ["lower quern row"]\nPATIENT = ["Berg"]\n[allow]\n"*" = ["Lower Quern Row"]\n'
+    )
+    assert "Lower Quern Row" not in found(OWN)
+    [checked] = Checker(SCHEME, listed=read_always_hidden(own, SCHEME)).check([OWN])
+    sure = [(OWN.text[one.start : one.end], one.category) for one in checked.suspicions if one.certainty == 1]
+    assert sure == [("Lower Quern Row", "STREET")]
+
+
+def test_the_commands_take_a_hospitals_own_lists(loop: Loop, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", [*tiny_notes(5, 7), OWN])
+    own, out = config(tmp_path, '[deny]\nSTREET = ["Lower Quern Row"]\n'), tmp_path / "a.parquet"
+    at = ("--workspace", loop.site("north"))
+    plain = values(hospital("check", folder, *at, "--json"))["hidden_by_encode"]
+    assert values(hospital("check", folder, *at, "--config", own, "--json"))["hidden_by_encode"] == plain + 1
+    said = values(hospital("encode", folder, "--out", out, *at, "--config", own, "--hide-above", 1, "--json"))
+    assert said["probable_phi_hidden"] == 1
+    assert "patterns, the hospital's own lists and lists of names looked" in done(hospital("inspect", out, *at)).stdout
+    refused(hospital("encode", folder, "--out", out, *at, "--config", own, "--no-check"), 2, "--no-check")
+    for wrong, said in (("[allow]\n'*' = ['Parkinson']\n", "got none"), ("[deny]\nSHIP = ['Ursa']\n", "got SHIP")):
+        refused(hospital("encode", folder, "--out", out, *at, "--config", config(tmp_path, wrong)), 2, said)
 
 
 def test_doubtful_spans_are_replaced_like_labelled_ones_whatever_their_words() -> None:
