@@ -1,14 +1,17 @@
 """A search for the settings of a fine-tuning, as Tchouka et al. 2023 (section 3.3.3) had theirs: by a tree-structured Parzen estimator (Bergstra et al. 2011).
 
 Searched are the paper's three: epochs, sentences a step, pieces of a window. What a trial is worth is the strict F1 on documents that nothing is
-trained on and that nobody reports; it is told after every epoch, and a trial that falls behind the median of those before it is given up. All that is
-known of a search stands in one file of numbers: one that was cut, at whatever moment, goes on to the very trials that it would have made. What chooses them
-begins anew for every trial, by the seed and the number of trials that have ended; a trial that was cut is made again.
+trained on and that nobody reports; it is told after every epoch. A trial that falls behind the median of those before it is given up, each asked at the
+same part of its own training and none in its first half: a short one learns sooner, and so does one of many small steps.
+
+All that is known of a search stands in one file of numbers: one that was cut, at whatever moment, goes on to the very trials that it would have made. What
+chooses them begins anew for every trial, by the seed and the number of trials that have ended; a trial that was cut is made again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
 from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
 _FACTS = "search"
 # Trials by chance alone, before the estimator has anything to go by and before one is given up.
 _BY_CHANCE = 5
+# Trials are compared at so many points of their training, from the second half on.
+_POINTS = 10
+# How a file of a search begins.
+_BEGINS = b'{"op_code":'
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,7 @@ def search_settings(
 
     Raises:
         ConfigurationError: the file is damaged or of another search; fewer than one trial; the extra `transformers` is not installed.
+        StorageError: it can't be read or written.
     """
     if trials < 1:
         raise ConfigurationError(f"search: expected at least one trial, got {trials}")
@@ -164,6 +173,7 @@ def _study(path: Path, facts: Mapping[str, Any]) -> Study:
         f"{path.name}: expected a search to go on with; begin anew in another file, or remove it"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
+    _drop_half_line(path)
     try:
         storage = optuna.storages.JournalStorage(journal.JournalFileBackend(str(path)))
         study: Study = optuna.create_study(
@@ -181,25 +191,35 @@ def _study(path: Path, facts: Mapping[str, Any]) -> Study:
     return study
 
 
+def _drop_half_line(path: Path) -> None:
+    """A line that a loss of power cut: the next would be written behind it, and neither could be read."""
+    with map_os_errors(path):
+        known = path.read_bytes() if path.exists() else b""
+        if known.startswith(_BEGINS) and not known.endswith(b"\n"):
+            os.truncate(path, known.rfind(b"\n") + 1)
+
+
 def _chooser(seed: int, ended: int) -> tuple[Any, Any]:
     """What chooses the next settings, and what gives a trial up: both know only of the trials that have ended."""
     optuna = _library()
     sampler = optuna.samplers.TPESampler(seed=seed * 100_003 + ended, n_startup_trials=_BY_CHANCE)
-    return sampler, optuna.pruners.MedianPruner(n_startup_trials=_BY_CHANCE)
+    return sampler, optuna.pruners.MedianPruner(n_startup_trials=_BY_CHANCE, n_warmup_steps=_POINTS // 2 + 1)
 
 
 def _try(study: Study, judge: Judge, space: SearchSpace) -> None:
     optuna = _library()
     trial = study.ask()
     settings = _settings(trial, space)
-    epoch = 0
+    epochs = point = 0
 
     def tell(score: float) -> None:
-        nonlocal epoch
-        trial.report(score, epoch)
-        epoch += 1
-        if trial.should_prune():
-            raise optuna.TrialPruned
+        nonlocal epochs, point
+        epochs += 1
+        before, point = point, _POINTS * epochs // settings.epochs
+        if point > before:
+            trial.report(score, point)
+            if trial.should_prune():
+                raise optuna.TrialPruned
 
     try:
         study.tell(trial, judge(settings, tell))

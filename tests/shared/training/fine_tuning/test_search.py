@@ -99,6 +99,39 @@ def test_the_file_of_another_search_is_refused(other: dict[str, object], whole: 
         search_settings(whole[0], judge, TRIALS, **({"seed": 3} | other))  # type: ignore[arg-type]
 
 
+def test_a_line_that_a_loss_of_power_cut_is_written_again(whole: tuple[Path, list[Tried]], tmp_path: Path) -> None:
+    path = tmp_path / "search.log"
+    path.write_bytes(whole[0].read_bytes() + b'{"op_code":4,"worker_id":"7')
+    for trials in (TRIALS + 1, TRIALS + 2):
+        assert search_settings(path, judge, trials, seed=3)[:TRIALS] == whole[1]
+
+
+def test_another_file_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "search.log"
+    path.write_bytes(b"a line of notes\nand another")
+    with pytest.raises(ConfigurationError, match="expected a search to go on with"):
+        search_settings(path, judge, 1, seed=3)
+    assert path.read_bytes() == b"a line of notes\nand another"
+
+
+def test_no_trial_is_given_up_in_the_first_half_of_its_training(tmp_path: Path) -> None:
+    """Of large steps there are few in the first epochs, and all is made up for later."""
+    told: list[int] = []
+
+    def slow(settings: Settings, tell: Tell) -> float:
+        told.append(0)
+        for epoch in range(1, settings.epochs + 1):
+            told[-1] = epoch
+            late = 2 * epoch > settings.epochs
+            tell(worth(settings) * (1.0 if late else 0.1 if settings.batch == 64 else 0.9))
+        return worth(settings)
+
+    tried = search_settings(tmp_path / "search.log", slow, 2 * TRIALS, seed=3)
+    given_up = [(one.settings.epochs, epochs) for one, epochs in zip(tried, told, strict=True) if one.given_up]
+    assert given_up
+    assert all(2 * epochs > whole for whole, epochs in given_up)
+
+
 @pytest.mark.parametrize("damage", [b"\x93NUMPY\n", b"{}\n", b"[1, 2]\n{\n"])
 def test_a_damaged_file_is_refused_in_one_line(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "search.log"
