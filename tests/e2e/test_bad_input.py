@@ -105,7 +105,7 @@ class TestNotesThatAreStrangeButGood:
             note("accents", "Pie\u0301 y man\u0303ana, Dr ", doctor, " e\u0301"),
             note("emoji", "👩‍⚕️ Dr ", doctor, " 🙂🏥"),
             note("hebrew", "\u202bשלום\u202c Dr ", doctor, " مرحبا"),
-            note("mark", "\ufeffDr ", doctor),
+            note("mark", "\ufeffDr ", doctor, " rests"),
         ]
 
     @pytest.mark.parametrize("form", ["brat", "jsonl"])
