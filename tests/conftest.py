@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser  # noqa: F401
 from tests.databases import database, postgres  # noqa: F401
 from tests.object_servers import s3_server, s3_url  # noqa: F401
 from tests.once import made_once

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,30 +11,14 @@ import pytest
 
 from aggregator.dashboard.pages.registry import PAGES
 from aggregator.registry.states import ShareState
-from bench.dashboard.measuring import BROWSERS, problems, sign_in
+from bench.dashboard.measuring import problems, sign_in
 from bench.dashboard.served import serving
 from tests.aggregator.dashboard.desk import PASSWORD, Desk
-from tests.expected import do_without
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 PATHS = [place.path.replace("{name}", "north").replace("{share}", "1") for place in PAGES if "{work}" not in place.path]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        do_without("chromium", f"no {' or '.join(BROWSERS)} is installed")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        do_without("chromium", "playwright is not installed")
-    with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 def press(page: Page, *keys: str) -> None:

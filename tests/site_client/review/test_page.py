@@ -21,29 +21,12 @@ from shared.document import Document
 from shared.labels import load_scheme
 from site_client.review.project import Project, begin
 from site_client.review.spans import Source, Span
-from tests.expected import do_without
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCHEME = load_scheme("i2b2_2014")
 TEXT = "Patient Ana Ruiz came on 03/04/2019.\nDr Berta Soto saw her in Larkspur.\nBerta Soto will call.\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        do_without("chromium", f"no {' or '.join(BROWSERS)} is installed")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        do_without("chromium", "playwright is not installed")
-    with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")

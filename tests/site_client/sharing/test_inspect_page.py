@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from bench.dashboard.measuring import BROWSERS, problems
-from tests.expected import do_without
+from bench.dashboard.measuring import problems
 from tests.loop import Loop, done, hospital
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        do_without("chromium", f"no {' or '.join(BROWSERS)} is installed")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        do_without("chromium", "playwright is not installed")
-    with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
