@@ -226,10 +226,11 @@ def test_each_call_draws_anew(mode: str, config: DeidConfig | None) -> None:
                 yield Document(document.identifier, document.text, (Annotation(0, 8, "IDNUM"),))
 
     pipeline = Pipeline(Fixed(), ("IDNUM",), config=config)
+    before = MODES[mode].report().lines
     one, same = (each.text for each in pipeline.deidentify_batch(["A1234567"] * 2, mode))
     assert mode == "surrogate" or one == same
     assert pipeline.deidentify("A1234567", mode).text != one
-    assert MODES[mode].report() == MODES[mode].prepared(Setting()).report()
+    assert MODES[mode].report().lines == before
 
 
 def test_the_page_for_programmers_shows_what_happens(built_loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
