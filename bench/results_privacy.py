@@ -21,6 +21,7 @@ from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
 from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
+from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
 from bench.results import record
 
@@ -60,6 +61,11 @@ def narrowing() -> None:
     record("privacy", narrowing_entries())
 
 
+def chosen() -> None:
+    """What is shown far from PHI, chosen in other ways."""
+    record("privacy", chosen_entries())
+
+
 def difference() -> None:
     """What successive shares of a hospital tell together."""
     record("privacy", difference_entries())
@@ -92,6 +98,7 @@ PARTS = {
     "reading": reading,
     "reassembly": reassembly,
     "narrowing": narrowing,
+    "chosen": chosen,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

@@ -113,11 +113,19 @@ class Reading:
         return cls(*(tuple(found[name]) for name in ("words", "content", "rare")))
 
 
-def read_exactly(made: CodedSurrogates, notes: list[Document]) -> Reading:
-    """What is read of a share of these notes."""
+def read_exactly(made: CodedSurrogates, notes: list[Document], kept: NDArray[np.bool_] | None = None) -> Reading:
+    """What is read of a share of these notes.
+
+    Args:
+        made: the construction.
+        notes: labelled.
+        kept: which of their tokens are in the share, bool `[tokens]`; None for all.
+    """
     sentences = tokenised_corpus(notes, made.scheme)
     codes = made.codes(made.replaced(sentences, torch.Generator().manual_seed(0)))
     outside, exact = sentences.tags == 0, codes < len(made.vectors)
+    if kept is not None:
+        exact &= kept
     content = outside & _is_content(sentences)
     rare = content & _is_rare(sentences)
 
