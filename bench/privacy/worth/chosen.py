@@ -22,7 +22,8 @@ from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.privacy.worth.meddocan import Reading, read_exactly
 from bench.privacy.worth.sides import recipe
-from bench.results import Entry
+from bench.privacy.worth.words_figure import WordsRead, write_words_read
+from bench.results import RESULTS, Entry
 from shared.constructions.procedures.codes import SURROGATES, CodedSurrogates
 from shared.constructions.procedures.k_anonymous import cluster_counted, project
 from shared.constructions.procedures.narrowed import near_phi
@@ -44,6 +45,7 @@ SEEDS = (1, 2)
 STEPS = 1500
 HOSPITAL = slice(PROVIDER_NOTES, 300)
 JUDGED = slice(300, None)
+_CONDITIONS = f"50 provider and 250 hospital notes, judged on 200 others, {STEPS:,} steps for every side"
 ALONE, RAW = "provider alone", "raw notes pooled"
 DEFAULT = "30 words that tell least what a text is about"
 
@@ -75,12 +77,17 @@ CHOICES = {
 
 
 def measure() -> list[Entry]:
-    """Worth and words read of every choice; what is not there yet is trained, seed after seed."""
+    """Worth and words read of every choice, and their page; what is not there yet is trained."""
     alone, raw = _runs(ALONE), _runs(RAW)
-    entries = []
+    entries, points = [], []
     for name in CHOICES:
         runs = _runs(name)
-        entries += _entries(name, runs, Comparison(*([Outcome.of(run) for run in side] for side in (alone, raw, runs))))
+        compared = Comparison(*([Outcome.of(run) for run in side] for side in (alone, raw, runs)))
+        entries += _entries(name, runs, compared)
+        read = Reading.of(runs[0]["read"]).content
+        worth, tokens = ((value, *ends) for value, ends in map(compared.gain, ("entities", "tokens")))
+        points.append(WordsRead(name, read[0] / read[1], worth, tokens))
+    write_words_read(points, f"MEDDOCAN's training notes: {_CONDITIONS}; {len(SEEDS)} seeds.", COMMAND, RESULTS)
     return entries
 
 
@@ -235,7 +242,7 @@ class Chooser:
 
 
 def _entries(name: str, runs: list[dict[str, Any]], compared: Comparison) -> list[Entry]:
-    read = Reading(*(tuple(runs[0]["read"][part]) for part in ("words", "content", "rare")))
+    read = Reading.of(runs[0]["read"])
     found = []
     for kind, said in (("entities", "strict"), ("tokens", "token-binary")):
         value, (low, high) = compared.gain(kind)
@@ -251,7 +258,7 @@ def _entries(name: str, runs: list[dict[str, Any]], compared: Comparison) -> lis
                 len(runs),
                 DATA,
                 COMMAND,
-                f"F1 {statistics.fmean(scores):.4f}; 50 provider and 250 hospital notes, judged on 200 others, {STEPS:,} steps for every side",
+                f"F1 {statistics.fmean(scores):.4f}; {_CONDITIONS}",
                 runs[0]["commit"],
             )
         )

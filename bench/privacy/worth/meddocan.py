@@ -7,6 +7,7 @@ All three sides get the same inputs, both views of a word, and equally many step
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -105,12 +106,17 @@ class Reading:
     rare: tuple[int, int]
 
     @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Reading:
+        """As it was kept."""
+        return cls(*(tuple(kept[name]) for name in ("words", "content", "rare")))
+
+    @classmethod
     def of_dev(cls) -> Reading:
         """Of the development notes, kept from run to run."""
         found: dict[str, Any] = load_or_measure(
             "worth-read", lambda: asdict(read_exactly(construction(), corpora.meddocan("dev")))
         )
-        return cls(*(tuple(found[name]) for name in ("words", "content", "rare")))
+        return cls.of(found)
 
 
 def read_exactly(made: CodedSurrogates, notes: list[Document], kept: NDArray[np.bool_] | None = None) -> Reading:
