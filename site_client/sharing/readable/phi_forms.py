@@ -68,12 +68,13 @@ class PhiForms:
         by_all = _alone(forms)
         by_known = _alone(frozenset(look for look in form if look[0] in known) for form in forms)
         counts = {"notes": len(forms), "alone": by_all, "alone_by_what_people_know": by_known}
-        categories = ", ".join(scheme.categories[category] for category in sorted(known))
-        told = f", {by_known} by {categories} alone, which people may know of a patient" if known else ""
+        told_by = sorted(known & {category for category, _ in self._numbers})
+        names = ", ".join(scheme.categories[category] for category in told_by)
+        told = f"; {by_known} for who knows what people may know of a patient ({names})" if names else ""
         said = (
-            f"{by_all} of {len(forms)} ({by_all / len(forms):.1%}) for somebody who knows all PHI of a note, and which sentences are of it{told}: by "
-            "number of tokens, casing and punctuation, as far as the share shows them, not by how often each comes. Of this share alone: the "
-            "fewer notes, the more look like no other; it is not how many patients can be told apart elsewhere, for which see the audit's residual pattern"
+            f"{by_all} of {len(forms)} ({by_all / len(forms):.1%}) for who knows all PHI of a note, and which sentences are of it{told}; form is number "
+            "of tokens, casing and punctuation, as far as the share shows them, not how often each comes; of this share alone: the fewer notes, the "
+            "more look like no other, so it is not how many patients can be told apart among many (the audit's residual pattern)"
         )
         return Figure(ALONE_BY_PHI, _WHAT, said, counts)
 

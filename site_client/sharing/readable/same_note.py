@@ -19,7 +19,7 @@ from shared.privacy.reassembly.shares import OwnedSentences
 from shared.sentences.ragged import RaggedSentences
 from site_client.sharing.readable.figures import NEAREST_SENTENCES, Figure
 
-MOST_SENTENCES = 2000
+MOST_SENTENCES = 1500
 """So many are compared at most, each with each."""
 _SEED = 0
 _WHAT = "nearest clinical sentence is of the same note"
@@ -123,13 +123,17 @@ def _said(counts: Mapping[str, float]) -> str:
     sentences, notes, clinical, found = (
         int(counts[name]) for name in ("sentences", "notes", "clinical_sentences", "found")
     )
-    which = f"{sentences} of {clinical} clinical sentences of this share ({_CLINICAL})"
+    which = f"{sentences} of {clinical}" if sentences < clinical else f"the {clinical}"
     why = [
         *([f"{clinical - found} were not found in these notes"] if found < clinical else []),
-        *(["those of whole notes were drawn with a fixed seed"] if sentences < found else []),
+        *(
+            ["those of whole notes were drawn with a fixed seed, and among more notes it is less often so"]
+            if sentences < found
+            else []
+        ),
+        "who learns from public notes what sentences of one note have in common may find more",
     ]
     return (
-        f"{counts['of_same_note']:.1%}, by chance {counts['by_chance']:.1%}: each of {which}, of {notes} notes, with the one that has most words and "
-        f"pairs of words in common with it, as the share shows them{''.join(f'; {one}' for one in why)}. Who learns from public notes what sentences of one note have in common "
-        "may find more; in a share of more notes it is less often so"
+        f"{counts['of_same_note']:.1%}, by chance {counts['by_chance']:.1%}, for {which} clinical sentences of this share ({_CLINICAL}), of {notes} "
+        f"notes; nearest is which has most words and pairs of words in common with it, as the share shows them; {'; '.join(why)}"
     )

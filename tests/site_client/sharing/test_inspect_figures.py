@@ -286,4 +286,4 @@ def test_each_figure_is_a_line_a_row_and_a_key_and_holds_no_phi(site: Workspace,
     assert told[RARE_WORDS]["counts"] is None
     assert told[NEAREST_SENTENCES]["counts"]["found"] == CLINICAL
     assert told[ALONE_BY_PHI]["counts"]["notes"] == 24
-    assert "Of this share alone: the fewer notes, the more look like no other" in "\n".join(lines)
+    assert "of this share alone: the fewer notes, the more look like no other" in "\n".join(lines)
