@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.labels import load_scheme
 from shared.models.noise_source import PrivateNoise
-from shared.sentences.tokenised import tokenised_corpus
+from shared.sentences.tokenised import tokenised_chunks, tokenised_corpus
 from site_client.sharing.digest_files import known_notes_folder
 from site_client.sharing.encode import block_of
 from site_client.sharing.inspect import Inspection, inspect, inspection_lines
@@ -167,7 +168,11 @@ def test_that_notes_were_drawn_is_said(site: Workspace, monkeypatch: pytest.Monk
     assert "those of whole notes were drawn with a fixed seed" in found.line
 
 
-def test_each_sentence_is_given_to_its_own_note() -> None:
+@pytest.mark.parametrize("chunk_tokens", [100, 1 << 16])
+def test_each_sentence_is_given_to_its_own_note(chunk_tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "site_client.sharing.readable.originals.tokenised_chunks", partial(tokenised_chunks, chunk_tokens=chunk_tokens)
+    )
     chunk = tokenised_corpus(LONG, SCHEME)
     owners = np.repeat(np.arange(len(LONG)), [tokenised_corpus([one], SCHEME).sentences for one in LONG])
     order = np.random.default_rng(0).permutation(chunk.sentences)
