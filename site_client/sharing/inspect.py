@@ -28,7 +28,9 @@ from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import EncodeReport, Looked, looked_lines, read_report, warnings
 from site_client.sharing.protection import protection_lines
+from site_client.sharing.readable.figures import KEYS
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
+from site_client.sharing.readable.recorded import RecordedNotes
 from site_client.sharing.search import STRETCH_BYTES, Search, search
 from site_client.sharing.side_channels import Channels, channels
 from site_client.workspace import Workspace
@@ -98,6 +100,8 @@ class Inspection:
             "sentences_alone": self.channels.alone,
             "sentences_alone_in_words": self.channels.alone_in_words,
             "read": None if self.reading is None else self.reading.counts.as_json(),
+            **dict.fromkeys(KEYS),
+            **({} if self.reading is None else {one.key: one.as_json() for one in self.reading.figures}),
             "white_box": None
             if self.report is None
             else {name: vars(one) for name, one in self.report.categories.items()},
@@ -135,7 +139,11 @@ def inspect(
     with share.open() as reader:
         counted, features = channels(reader, scheme), reader.features
     construction, unread = _construction(workspace, manifest)
-    read = None if construction is None else Reader(share, construction, sentences)
+    read = (
+        None
+        if construction is None
+        else Reader(share, construction, sentences, RecordedNotes.of(workspace, manifest.sequence))
+    )
     passing = documents if documents is None or read is None else read.watch(documents)
     searched = None if passing is None else search(path, passing)
     return Inspection(

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.payload.sentence_block import UNKNOWN_TAG, SentenceBlock
-from site_client.sharing.readable.lexicon import Lexicon
+from site_client.sharing.readable.figures import RARE_WORDS, Figure
+from site_client.sharing.readable.lexicon import RARE_FROM, Lexicon
+
+_RARE = "rare words among the content words that are read exactly"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ class Tally:
         self._lexicon = lexicon
         self._content = np.zeros(sentences)
         self._told = np.zeros(sentences, dtype=np.bool_)
-        self._done = self._phi = self._unknown = self._words = self._words_exact = self._content_exact = 0
+        self._done = self._phi = self._unknown = self._words = self._words_exact = self._content_exact = (
+            self._rare_exact
+        ) = 0
 
     def add(self, block: SentenceBlock) -> None:
         """Count the next block."""
@@ -67,7 +72,9 @@ class Tally:
         content = np.where(words, lexicon.content_of(read, block.casing), 0.0)
         self._words += int(words.sum())
         self._words_exact += int(exact.sum())
-        self._content_exact += int((content[exact] > 0).sum())
+        shown = exact & (content > 0)
+        self._content_exact += int(shown.sum())
+        self._rare_exact += int((shown & (read >= RARE_FROM)).sum())
         self._content[self._done : self._done + block.sentences] = np.add.reduceat(content, block.offsets[:-1])
         self._done += block.sentences
 
@@ -92,3 +99,16 @@ class Tally:
             sentences=self._done,
             with_original=int(self._told.sum()),
         )
+
+    def rare_words(self) -> Figure:
+        """The rare ones among the content words that are read exactly, of all blocks."""
+        if self._lexicon.words <= RARE_FROM:
+            said = f"for the release knows {self._lexicon.words} words only, and rare are those behind the first {RARE_FROM}"
+            return Figure(RARE_WORDS, _RARE, said)
+        rare, shown = self._rare_exact, self._content_exact
+        share = f" ({rare / shown:.1%})" if shown else ""
+        said = (
+            f"{rare} of {shown}{share} stand behind the first {RARE_FROM} words of the release, which begins with those that public text has most "
+            "often; in how many public documents a word stands, a release does not tell"
+        )
+        return Figure(RARE_WORDS, _RARE, said, {"rare_exact": rare, "content_exact": shown})

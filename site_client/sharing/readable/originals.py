@@ -8,7 +8,7 @@ not count. Sentences that are alike in all of that share one place: which of the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -79,12 +79,14 @@ class Own:
         tags: as labelled, uint8 `[tokens]`.
         content: content words that are no PHI.
         shape: what it is known by.
+        note: number of its note.
     """
 
     words: list[str]
     tags: NDArray[np.uint8]
     content: int
     shape: _Shape
+    note: int
 
 
 class Originals:
@@ -94,15 +96,27 @@ class Originals:
         construction: of the release.
         lexicon: of the same.
         wanted: places of the sentences whose words are wanted; of the others content words are counted.
+        of_share: whether a note is of the share; the sentences of others, which left with another or stay, are not looked for.
+        read: takes the sentences of these notes, and the number of the note of each, int64 `[sentences]`.
     """
 
-    def __init__(self, construction: Coded, lexicon: Lexicon, wanted: Iterable[int]) -> None:
+    def __init__(
+        self,
+        construction: Coded,
+        lexicon: Lexicon,
+        wanted: Iterable[int],
+        of_share: Callable[[Document], bool] = lambda document: True,
+        read: Callable[[TokenisedSentences, NDArray[np.int64]], object] = lambda chunk, notes: None,
+    ) -> None:
         self._construction, self._lexicon, self._wanted = construction, lexicon, frozenset(wanted)
         self._waiting: dict[int, list[int]] = defaultdict(list)
         self._left: list[Own] = []
-        self._sentences = 0
+        self._sentences = self._notes = 0
+        self._of_share, self._read = of_share, read
         self.content: dict[int, int] = {}
         """Content words of each sentence that was found, by its place in the share."""
+        self.notes: dict[int, int] = {}
+        """The note of each of them, by the number that it has here."""
         self.found: dict[int, Own] = {}
         """Those of them that are wanted."""
 
@@ -116,16 +130,23 @@ class Originals:
         """The documents as they are; on the way their sentences are looked for."""
         source = iter(documents)
         while batch := list(islice(source, _DOCUMENTS)):
-            for chunk in tokenised_chunks(tokenise_documents(batch), self._construction.scheme):
-                self._add_notes(chunk)
+            cut = list(tokenise_documents(filter(self._of_share, batch)))
+            sizes = [len(tokens.sentence_starts) for _, tokens in cut]
+            notes, done = np.repeat(np.arange(self._notes, self._notes + len(cut)), sizes), 0
+            self._notes += len(cut)
+            for chunk in tokenised_chunks(cut, self._construction.scheme):
+                self._add_notes(chunk, notes[done : done + chunk.sentences])
+                done += chunk.sentences
             yield from batch
 
-    def _add_notes(self, chunk: TokenisedSentences) -> None:
+    def _add_notes(self, chunk: TokenisedSentences, notes: NDArray[np.int64]) -> None:
+        self._read(chunk, notes)
         ends = np.append(chunk.starts, chunk.tokens)
         shapes = _Shape.of(self._construction.codes(chunk), chunk.tags, casing_classes(chunk.words), ends)
-        each = zip(pairwise(ends.tolist()), self._content(chunk).tolist(), shapes.marks(), shapes.split(), strict=True)
-        for (begin, end), content, key, shape in each:
-            own = Own(chunk.words[begin:end], chunk.tags[begin:end], content, shape)
+        counted = zip(self._content(chunk).tolist(), notes.tolist(), strict=True)
+        each = zip(pairwise(ends.tolist()), counted, shapes.marks(), shapes.split(), strict=True)
+        for (begin, end), (content, note), key, shape in each:
+            own = Own(chunk.words[begin:end], chunk.tags[begin:end], content, shape, note)
             places = self._waiting.get(key)
             if places:
                 self._take(places.pop(), own)
@@ -141,7 +162,7 @@ class Originals:
         return sums
 
     def _take(self, place: int, own: Own) -> None:
-        self.content[place] = own.content
+        self.content[place], self.notes[place] = own.content, own.note
         if place in self._wanted:
             self.found[place] = own
 

@@ -17,8 +17,12 @@ from shared.constructions.procedures.coded import Coded
 from shared.document import Document
 from shared.labels import LabelScheme
 from site_client.sharing.readable.counts import Counts, Tally
+from site_client.sharing.readable.figures import NOTES_NEEDED, Figure
 from site_client.sharing.readable.lexicon import COMMONEST, CONTENT_LETTERS, Lexicon
 from site_client.sharing.readable.originals import Originals
+from site_client.sharing.readable.phi_forms import PhiForms
+from site_client.sharing.readable.recorded import UNRECORDED, RecordedNotes
+from site_client.sharing.readable.same_note import SameNote
 from site_client.sharing.readable.sentences import Sentence, own_tokens, parted, read_tokens, sentence_line
 
 CONTENT = f"words of at least {CONTENT_LETTERS} letters that are not among the {COMMONEST} commonest public words of the release"
@@ -33,11 +37,13 @@ class Reading:
         counts: over all of it.
         sentences: some of them, drawn at random, in the order in which they were drawn.
         replaces_phi: whether public PHI stands in the place of labelled PHI.
+        figures: what else is counted of this share by itself, one for each of KEYS.
     """
 
     counts: Counts
     sentences: tuple[Sentence, ...]
     replaces_phi: bool
+    figures: tuple[Figure, ...] = ()
 
     @property
     def is_a(self) -> str:
@@ -53,25 +59,30 @@ class Reader:
         share: of codes, verified.
         construction: of the release that it was made with.
         most: how many sentences are shown.
+        recorded: the notes that it was made from, as far as that is known.
 
     Raises:
         CodebookError: it holds a code where the release allows none.
         MismatchError: it has other feature columns than the release declares.
     """
 
-    def __init__(self, share: VerifiedShare, construction: Coded, most: int) -> None:
-        self._share, self._construction = share, construction
+    def __init__(
+        self, share: VerifiedShare, construction: Coded, most: int, recorded: RecordedNotes | None = None
+    ) -> None:
+        self._share, self._construction, self._recorded = share, construction, recorded
         self._lexicon = Lexicon(construction)
         self._drawn = drawn_sentences(share.manifest.payload_sha256, share.manifest.sentences, most)
         self._tally = Tally(self._lexicon, share.manifest.sentences)
         self._originals: Originals | None = None
+        self._same_note, self._phi_forms = SameNote(), PhiForms(construction)
         self._read: dict[int, Sentence] = {}
         with share.open() as reader:
             self._read_all(reader)
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents as they are; on the way the sentences of the share are looked for in them."""
-        originals = self._originals = Originals(self._construction, self._lexicon, self._drawn)
+        known = () if self._recorded is None else (self._recorded.take, self._phi_forms.add)
+        originals = self._originals = Originals(self._construction, self._lexicon, self._drawn, *known)
         with self._share.open() as reader:
             for block in reader:
                 originals.add_share(block)
@@ -84,7 +95,16 @@ class Reader:
     def result(self) -> Reading:
         """All that was read."""
         sentences = tuple(self._beside_original(place) for place in self._drawn)
-        return Reading(self._tally.counts(), sentences, self._construction.replaces_phi)
+        return Reading(self._tally.counts(), sentences, self._construction.replaces_phi, self._figures())
+
+    def _figures(self) -> tuple[Figure, ...]:
+        rare = self._tally.rare_words()
+        if self._originals is None:
+            return (rare, self._same_note.not_counted(NOTES_NEEDED), self._phi_forms.not_counted(NOTES_NEEDED))
+        with self._share.open() as reader:
+            nearest = self._same_note.figure(self._originals.notes, reader)
+        forms = self._phi_forms
+        return (rare, nearest, forms.not_counted(UNRECORDED) if self._recorded is None else forms.figure())
 
     def _read_all(self, reader: PayloadReader) -> None:
         found = self._construction.code_places()
@@ -94,6 +114,7 @@ class Reader:
         for block in reader:
             rules.check(block.values, block.tags, block.offsets, self._share.path.name)
             self._tally.add(block)
+            self._same_note.add(block)
             for begin, end in pairwise(block.offsets.tolist()):
                 if place in drawn:
                     self._read[place] = self._sentence(place, block, slice(begin, end))
@@ -140,6 +161,7 @@ def count_lines(reading: Reading) -> list[str]:
         f"{CONTENT}{told}",
         f"{counts.phi} words are labelled PHI: the label is read, {place}",
         *([f"{counts.unknown} words may be PHI: no label is shown"] if counts.unknown else []),
+        *(figure.line for figure in reading.figures),
     ]
 
 
