@@ -230,7 +230,7 @@ class Chooser:
         starts, half = self.sentences.starts, clear.dim
         for batch in shown.batches(64):
             batch.inputs.requires_grad_(True)
-            (slope,) = torch.autograd.grad(head.loss(batch), batch.inputs)
+            (slope,) = torch.autograd.grad(head.loss(batch).sum(), batch.inputs)
             inputs = batch.inputs.detach()
             # A head sees the word beside the centre of its cluster; far from PHI a member would stand there.
             first = (slope[..., :half] * (inputs[..., half:] - inputs[..., :half])).sum(-1).abs().numpy()
