@@ -13,7 +13,7 @@ from shared.document import Annotation, Document
 from shared.errors import ConfigurationError, FormatError
 from site_client.api import CurrentPipeline, Deidentified, Pipeline, Span
 from site_client.deid.choices.config import DeidConfig
-from site_client.deid.mode import Mode, Setting
+from site_client.deid.mode import Mode
 from site_client.deid.registry import MODES
 from site_client.errors import PolicyError, WorkspaceError
 from tests.loop import Loop, done, hospital, values
