@@ -6,7 +6,8 @@ left of one is cut off by the next. Entries are written BEFORE what they tell of
 
 What it shows: that no entry was changed, removed or put in between since the site's key signed the last one. It does not
 show that the last ones are still there: for that, give `verify` a digest that was noted down elsewhere. A workspace is made with an
-empty one; that all of it is gone shows by what else lies there (see `_require_whole`), and is never taken for nothing having left. Whoever holds the
+empty one; that all of it is gone shows by what else lies there (see `_require_whole`), and is never taken for nothing having left; that it
+is older than a share shows by the provider's receipt of that share. Whoever holds the
 site's key can write another history; the provider's audit log is the other half.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ _FIRST = "0" * 64
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _KEYS = frozenset({"at", "details", "event", "number", "previous", "site"})
 _MAX_DETAILS = 64
+_RECEIPT = re.compile(r"-([0-9]{4,10})-[^-]*\.receipt\.json$")
 _NEVER_FIRST = ("known-notes", "fragments", "receipts", "outbox")
 """Folders in which nothing lies before the ledger has an entry."""
 
@@ -148,14 +151,17 @@ def entries(workspace: Workspace) -> Iterator[Entry]:
     if not _require_there(workspace):
         _require_whole(workspace, set())
         return
-    last, events = None, set[str]()
+    last, events, left = None, set[str](), set[Json]()
     with map_os_errors(path), path.open("rb") as file:
         while (line := file.readline(MAX_LINE_BYTES + 1)).endswith(b"\n"):
             last = _parsed(workspace, line[:-1], last)
             events.add(last.event)
+            if last.event == Event.SUBMITTED and isinstance(number := last.details.get("sequence"), int):
+                left.add(number)
             yield last
     if len(line) > MAX_LINE_BYTES:
         raise _damaged("lines of bounded length")
+    _require_all_that_left(workspace, left)
     _require_whole(workspace, events)
 
 
@@ -210,6 +216,17 @@ def _require_whole(workspace: Workspace, events: set[str]) -> None:
         raise _lost("entries of what receipts/ is about")
     if events.isdisjoint((Event.APPROVED, Event.APPROVAL_WAIVED)) and _holds_files(workspace, "outbox"):
         raise _lost("entries of who approved what lies in outbox/")
+
+
+def _require_all_that_left(workspace: Workspace, left: Collection[Json]) -> None:
+    """Raises where the provider has confirmed a share of which the ledger does not tell: it is an older one, as from a backup."""
+    for path in sorted((workspace.root / "receipts").glob("[!.]*")):
+        named = _RECEIPT.search(path.name)
+        if named is not None and int(named[1]) not in left:
+            raise LedgerError(
+                f"ledger.jsonl: expected an entry for share {int(named[1])}, of which receipts/ holds the provider's receipt, found none; the "
+                "ledger is older than that share: restore the newest backup of the workspace; without one nobody knows which notes have left"
+            )
 
 
 def _holds_files(workspace: Workspace, folder: str) -> bool:

@@ -15,8 +15,8 @@ from shared.privacy.statistics.finding import Finding
 
 NOT_SHOWN = (
     "That no better attack exists. Only what is proved holds against all.",
-    "PHI that nobody labelled in a hospital's notes. It is shown as any other word: readable if it is common in public text, "
-    "else as one of its cluster.",
+    "PHI that nobody labelled in a hospital's notes and that nothing finds before encoding. It is shown as any other word: "
+    "readable if it is common in public text, else as one of its cluster.",
     "That words which are not PHI are hidden. They are not: the figures under readability say how many can be read. A rare "
     "combination of findings may point to a person.",
     "That nobody learns which note a sentence is from, or which notes trained a head. Both can be guessed better than by chance; "

@@ -1,7 +1,12 @@
 """What a sentence of a share is known by when its notes come again: a keyed digest of what an encoding of them can't change.
 
-Where surrogates stand for labelled PHI, each encoding draws others. What stays are the length, the tags, and outside PHI the rows
-or codes and casing classes. Where noise hides words instead, a sentence that is shared again has the same noise, and all of its rows count.
+Where surrogates stand for labelled PHI, each encoding draws others. What stays are the categories of the spans, in their order, and
+outside PHI the rows or codes and casing classes. How many tokens a span has does not count: the same name or date written another way
+has another number. Nor do tokens of UNKNOWN_TAG beside a span, or how many stand side by side: another look at the same notes hides one
+more. A word that is shown in one share and hidden in another still makes another sentence of it.
+
+Where noise hides words instead, a sentence that is shared again has the same noise, and so the same rows whatever its labels are: these
+are all that counts.
 
 Only a sentence that says something of its own counts: one that is short, or of few different words, stands in the notes of many
 patients. See docs/adr/0016-codebook.md for how often others were taken for the same.
@@ -18,12 +23,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.payload.sentence_block import SentenceBlock
+from protocols.payload.sentence_block import UNKNOWN_TAG, SentenceBlock
 
 MOST = 1 << 20
 """Digests that are kept of a share: of more the smallest, which are as random a sample in another share."""
 DIGEST_TYPE = np.dtype("<u8")
-# Tokens outside PHI, and different rows among them.
+# Tokens outside PHI, and different rows among them: what consists of PHI alone is nobody's own.
 _TOKENS, _ROWS = 10, 6
 
 
@@ -32,7 +37,7 @@ class SentenceDigests:
 
     Args:
         key: the provider's secret.
-        whole: whether the rows of PHI count too: they are the same whenever a sentence is encoded.
+        whole: whether the rows of all tokens count, and nothing else: they are the same whenever a sentence is encoded.
 
     Attributes:
         sentences: that have a digest, each as often as it stands in the share.
@@ -57,19 +62,57 @@ class SentenceDigests:
 
     def _of(self, block: SentenceBlock) -> Iterator[int]:
         outside = block.tags == 0
-        shown = np.ones_like(outside) if self._whole else outside
-        rows = block.values.view("<u2").reshape(block.tokens, -1)
-        values = np.where(shown[:, None], rows, np.uint16(0))
-        casing = np.where(outside, block.casing, np.uint8(0))
-        bounds = block.offsets
+        rows, bounds = block.values.view("<u2").reshape(block.tokens, -1), block.offsets
+        kinds = np.zeros(0, dtype=np.uint8) if self._whole else _kinds(block.tags)
+        places = np.arange(block.tokens) if self._whole else _units(kinds, bounds)
+        edges = np.searchsorted(places, bounds)
         enough = np.add.reduceat(outside, bounds[:-1], dtype=np.int64) >= _TOKENS
         for sentence in np.flatnonzero(enough).tolist():
             own = slice(int(bounds[sentence]), int(bounds[sentence + 1]))
-            if _distinct(values[own][outside[own]]) >= _ROWS:
-                digest = hashlib.blake2b(digest_size=DIGEST_TYPE.itemsize, key=self._key)
-                for array in (block.lengths[sentence : sentence + 1], block.tags[own], casing[own], values[own]):
-                    digest.update(array.tobytes())
-                yield int.from_bytes(digest.digest(), "little")
+            if _distinct(rows[own][outside[own]]) >= _ROWS:
+                units = places[edges[sentence] : edges[sentence + 1]]
+                yield (
+                    self._digest(rows[units])
+                    if self._whole
+                    else self._digest(
+                        kinds[units], *(array[units[kinds[units] == 0]] for array in (block.casing, rows))
+                    )
+                )
+
+    def _digest(self, *arrays: NDArray[np.generic]) -> int:
+        digest = hashlib.blake2b(digest_size=DIGEST_TYPE.itemsize, key=self._key)
+        # The first tells how long the others are.
+        digest.update(len(arrays[0]).to_bytes(8, "little"))
+        for array in arrays:
+            digest.update(array.tobytes())
+        return int.from_bytes(digest.digest(), "little")
+
+
+def _kinds(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The category of each token, from 1; 0 outside PHI, UNKNOWN_TAG where nobody knows."""
+    return np.where(tags == UNKNOWN_TAG, tags, tags // 2 + tags % 2)
+
+
+def _units(kinds: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of the tokens that a sentence is known by: all outside PHI, and of those side by side that are not, one for each category.
+
+    Args:
+        kinds: what `_kinds` gives, uint8 `[tokens]`.
+        bounds: where sentences start, and the end, `[sentences + 1]`.
+
+    Returns:
+        Ascending. A token that is unknown is among them only where no token of its run has a category.
+    """
+    sentence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    begins = np.ones(len(kinds), dtype=np.bool_)
+    begins[1:] = (kinds[1:] == 0) | (kinds[:-1] == 0) | (sentence[1:] != sentence[:-1])
+    run = np.cumsum(begins) - 1
+    named = np.zeros(run[-1] + 1, dtype=np.bool_)
+    named[run[kinds != UNKNOWN_TAG]] = True
+    kept = np.flatnonzero((kinds != UNKNOWN_TAG) | ~named[run])
+    again = np.zeros(len(kept), dtype=np.bool_)
+    again[1:] = (kinds[kept[1:]] == kinds[kept[:-1]]) & (run[kept[1:]] == run[kept[:-1]])
+    return kept[~again]
 
 
 def _distinct(rows: NDArray[np.uint16]) -> int:

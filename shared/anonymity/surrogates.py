@@ -9,7 +9,8 @@ a public span. What follows is computed from the replaced sentence only.
 Guarantee: given labels and patterns, a share is independent of the words that are labelled PHI. With `hides_casing` every category
 is of any form, and not even capitals are taken over, so that the share is independent of labelled PHI given how many spans of
 each category there are, and where. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
-however many shares it averages. The guarantee does not cover PHI that nobody labelled, which is shown as any other word.
+however many shares it averages. The guarantee does not cover PHI that nobody labelled: what
+nothing finds before encoding either is shown as any other word.
 
 The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4), who
 draw them among the neighbours of the true word, so that they tell about it.

@@ -34,16 +34,23 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
 
     Raises:
         SignatureError: the provider did not sign it.
-        SiteError: it is not about a share that left from here.
+        SiteError: it is not about a share that left from here, or the ledger is older than that share.
         ForkError: it states other releases than were pulled; it is recorded all the same.
         LedgerError, StorageError: see there.
     """
     receipt = verify_receipt(workspace, data)
-    manifest_sha256 = _left(workspace, receipt)
     kept = workspace.root / "receipts"
     begins = f"{receipt.site}-{receipt.sequence:04}"
     # By what it says: the provider names the head of its log, and could name one twice.
     path = kept / f"{begins}-{hashlib.sha256(data).hexdigest()[:16]}{SUFFIX}"
+    manifest_sha256 = _left(workspace, receipt)
+    if manifest_sha256 is None:
+        # The ledger is older than the share: as long as this lies here, nothing is encoded with it.
+        _keep(path, data)
+        raise SiteError(
+            f"receipt for share {receipt.sequence} of {receipt.site}: expected one for a share that the ledger tells of, got a later one; the "
+            "workspace is older than that share: restore its newest backup before anything is encoded, and take the receipt then"
+        )
     if not any(_holds(one, data) for one in kept.glob(f"{begins}-*{SUFFIX}")):
         details: dict[str, Json] = {
             "bundle_sha256": receipt.bundle_sha256,
@@ -57,9 +64,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             head = receipt.release_log.to_json()
             details |= {release_log.NEWEST: receipt.newest_release, release_log.HEAD: head}
         ledger.record(workspace, Event.RECEIPT, details)
-        with map_os_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, data)
+        _keep(path, data)
     outbox.discard(workspace, manifest_sha256)
     shown = None if receipt.release_log is None else release_log.last_shown(workspace)
     if shown is not None:
@@ -134,12 +139,25 @@ def _holds(path: Path, data: bytes) -> bool:
         return path.read_bytes() == data
 
 
-def _left(workspace: Workspace, receipt: Receipt) -> str:
-    """Digest of the manifest of the share that a receipt is about."""
+def _keep(path: Path, data: bytes) -> None:
+    with map_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, data)
+
+
+def _left(workspace: Workspace, receipt: Receipt) -> str | None:
+    """Digest of the manifest of the share that a receipt is about; None where it left later than the last one that the ledger tells of.
+
+    Only where the receipt names a manifest, which a key of this site has signed: anybody can have a bundle refused that opens nothing.
+    """
     if receipt.site == workspace.site:
-        for departure in departures(workspace):
+        left = list(departures(workspace))
+        for departure in left:
             if _is_about(receipt, departure):
                 return departure.manifest_sha256
+        known = {departure.manifest_sha256 for departure in left} | {""}
+        if receipt.manifest_sha256 not in known and receipt.sequence > max((one.sequence for one in left), default=0):
+            return None
     raise SiteError(
         f"receipt for share {receipt.sequence} of {receipt.site}: expected one for a share that left from here, got another; "
         "ask the provider what it is about"

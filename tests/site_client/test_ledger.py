@@ -107,6 +107,21 @@ def test_attack_a_ledger_begun_anew_tells_of_nothing_that_left(folder: str, site
         ledger.verify(site)
 
 
+def test_attack_a_ledger_from_an_older_backup_passes_for_all_that_left(site: Workspace) -> None:
+    """The provider's receipt of a later share tells that it is older."""
+    ledger.record(site, "submitted", {"sequence": 1})
+    old = ledger.ledger_path(site).read_bytes()
+    ledger.record(site, "submitted", {"sequence": 2})
+    (site.root / "receipts").mkdir()
+    for number in (1, 2):
+        (site.root / "receipts" / f"st-anne-{number:04}-{'ab' * 8}.receipt.json").write_bytes(b"{}")
+    ledger.verify(site)
+    ledger.ledger_path(site).write_bytes(old)
+    with pytest.raises(LedgerError, match="share 2"):
+        ledger.verify(site)
+    refused(hospital("ledger", "verify", "--workspace", site.root), 31, "older than that share", "newest backup")
+
+
 def test_a_workspace_of_version_0_1_has_no_ledger_before_its_first_entry(tmp_path: Path) -> None:
     site, _ = create(tmp_path / "site", "st-anne").next_sequence()
     for path in (ledger.ledger_path(site), site.notes_key):

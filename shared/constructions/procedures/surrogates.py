@@ -118,7 +118,8 @@ class Replacing(Clustered):
         if stated.get("surrogates"):
             lines.append(
                 "every word labelled PHI was replaced by public PHI, of its category where the release has one, before anything "
-                "was computed: the share does not depend on it; unlabelled PHI is shown as any other word"
+                "was computed: the share does not depend on it; PHI that nobody labelled and nothing found before encoding is shown as "
+                "any other word"
             )
         if stated.get("casing_hidden"):
             lines.append(

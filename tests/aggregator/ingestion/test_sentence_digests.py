@@ -69,10 +69,74 @@ def test_another_row_tag_or_casing_outside_phi_is_another_sentence(token: int) -
         assert not digests(block) & digests(changed(block, **{name: array}))
 
 
-def test_where_noise_hides_phi_its_rows_count_too() -> None:
+def spans(*tags: int) -> SentenceBlock:
+    """Twelve tokens outside PHI, the same each time, with tokens of these tags after the sixth."""
+    random, count = np.random.default_rng(1), len(tags)
+    outside, hidden = random.standard_normal((12, 4)), np.random.default_rng(tags).standard_normal((count, 4))
+    return SentenceBlock(
+        np.concatenate([outside[:6], hidden, outside[6:]]).astype("<f2"),
+        np.array([0] * 6 + list(tags) + [0] * 6, dtype=np.uint8),
+        np.array([1] * 6 + [count % 7] * count + [2] * 6, dtype=np.uint8),
+        np.array([12 + count], dtype="<i4"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((1,), (1, 2, 2)),
+        ((1, 2), (1, 1)),
+        ((1, 2, 3), (1, 3, 4, 4)),
+        ((255,), (255, 255)),
+        ((1, 2), (1, 255)),
+        ((3,), (255, 3, 4, 255)),
+        ((1,), (1, 255, 1)),
+    ],
+)
+def test_neither_the_length_of_a_span_nor_what_is_hidden_beside_it_makes_another_sentence(
+    first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    assert digests(spans(*first)) == digests(spans(*second)) != set()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((1,), (3,)), ((1,), ()), ((1,), (255,)), ((255,), ()), ((1, 3), (3, 1)), ((1, 3), (1,))]
+)
+def test_another_category_or_one_more_or_none_does(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    assert not digests(spans(*first)) & digests(spans(*second))
+
+
+def test_spans_at_the_edges_of_two_sentences_stay_two() -> None:
+    """The end of one and the beginning of the next are side by side in a block, and not in a text."""
+    alone = [changed(spans(*tags), tags=np.roll(spans(*tags).tags, roll)) for tags, roll in (((1, 2), 6), ((1,), -6))]
+    assert digests(join_blocks(alone)) == digests(alone[0]) | digests(alone[1])
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_consists_of_phi_alone_is_nobodys_own(whole: bool) -> None:
+    tags = np.tile(np.array([1, 2, 255, 3], dtype=np.uint8), 5)
+    values = np.random.default_rng(0).standard_normal((20, 4)).astype("<f2")
+    block = SentenceBlock(values, tags, np.zeros(20, dtype=np.uint8), np.array([20], dtype="<i4"))
+    assert digests(block, whole=whole) == set()
+
+
+def test_codes_are_known_again_too() -> None:
+    first, second = (
+        SentenceBlock(
+            np.array([*range(6), *[90] * count, *range(6, 12)], dtype="<u4"), block.tags, block.casing, block.lengths
+        )
+        for count, block in ((1, spans(1)), (3, spans(1, 2, 2)))
+    )
+    assert digests(first) == digests(second) != set()
+    assert digests(changed(first, values=first.values + 1)) != digests(first)
+
+
+def test_where_noise_hides_phi_its_rows_count_and_its_labels_do_not() -> None:
     block = sentences()
     assert digests(block, whole=True) == digests(sentences(), whole=True)
     assert not digests(block, whole=True) & digests(other_surrogates(block), whole=True)
+    relabelled = changed(block, tags=np.roll(block.tags, 1), casing=np.zeros_like(block.casing))
+    assert digests(block, whole=True) == digests(relabelled, whole=True)
 
 
 def test_short_sentences_and_such_of_few_words_are_nobodys_own() -> None:

@@ -418,6 +418,11 @@ class TestPromises:
         assert explain_promises(promises) == lines
         assert made.loaded.explain({}) == []
         assert "the" in " ".join(lines)
+        # `encode` hides forgotten labels that it finds: what is said of PHI without a label is said of the rest alone.
+        if promises["surrogates"]:
+            assert "PHI that nobody labelled and nothing found before encoding is shown as any other word" in " ".join(
+                lines
+            )
 
 
 class TestRecomputed:

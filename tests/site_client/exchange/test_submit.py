@@ -36,7 +36,7 @@ from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.sealing import manifest_path, seal_share
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
-from site_client.errors import ApprovalError, SiteError, UnreachableError
+from site_client.errors import ApprovalError, LedgerError, SiteError, UnreachableError
 from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
@@ -47,13 +47,13 @@ from site_client.sharing import approval
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.digest_files import ShareDigests, save_digests
 from site_client.sharing.encode import encode
-from site_client.sharing.known_notes import shares_that_left
+from site_client.sharing.known_notes import last_number, shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused
 from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
-from tests.tiny_notes import long_notes
+from tests.tiny_notes import long_notes, write_notes
 
 DAY = datetime.date(2026, 1, 31)
 QUICK = RetryPolicy(attempts=4, first_s=0.01, most_s=0.02)
@@ -419,9 +419,40 @@ def test_a_receipt_counts_after_the_keys_of_the_provider_have_run_out_if_it_is_o
         assert take_receipt(over, stated).state == "accepted"
 
 
-def test_a_receipt_for_what_never_left_is_refused(pair: Pair) -> None:
+def test_attack_a_workspace_from_an_older_backup_shares_again_what_was_shared(pair: Pair, tmp_path: Path) -> None:
+    """From the receipt of the share that it does not know on, nothing is encoded until the newest backup is there."""
+    share, root = pair.share(), pair.hospital.root
+    older = Path(shutil.copytree(root, tmp_path / "older"))
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    receipt = pair.receipt(share)
+    root.rename(tmp_path / "newer")
+    older.rename(root)
+    with pytest.raises(SiteError, match="newest backup"):
+        take_receipt(pair.hospital, receipt)
+    with pytest.raises(LedgerError, match="share 1, of which receipts/ holds"):
+        last_number(pair.hospital)
+    notes = write_notes(tmp_path / "notes", long_notes(20, 1))
+    refused(hospital("encode", notes, "--out", tmp_path / "again.parquet", "--workspace", root), 31, "older")
+    shutil.rmtree(root)
+    (tmp_path / "newer").rename(root)
+    assert take_receipt(pair.hospital, receipt).state == "accepted"
+    assert last_number(pair.hospital) == 1
+
+
+def test_attack_a_bundle_that_opens_nothing_makes_no_ledger_old(pair: Pair) -> None:
+    """Whoever claims a number of this site has it refused by a signed receipt, too; that one names no manifest."""
     with pytest.raises(SiteError, match="left from here"):
-        take_receipt(pair.hospital, pair.receipt(pair.share()))
+        take_receipt(
+            pair.hospital, pair.receipt(pair.share(), ReceiptState.REJECTED, manifest_sha256="", reason_code="seal")
+        )
+    ledger.verify(pair.hospital)
+
+
+def test_a_receipt_for_what_never_left_is_refused(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    with pytest.raises(SiteError, match="left from here"):
+        take_receipt(pair.hospital, pair.receipt(share, manifest_sha256="ef" * 32))
 
 
 def test_receipts_of_other_sites_are_left_alone(pair: Pair, tmp_path: Path) -> None:
