@@ -225,7 +225,7 @@ def _require_all_that_left(workspace: Workspace, left: Collection[Json]) -> None
         if named is not None and int(named[1]) not in left:
             raise LedgerError(
                 f"ledger.jsonl: expected an entry for share {int(named[1])}, of which receipts/ holds the provider's receipt, found none; the "
-                "ledger is older than that share: restore the newest backup of the workspace; without one nobody knows which notes have left"
+                "ledger is older than that share: restore the newest backup of the workspace; if no such share ever left, ask the provider, and move its receipt away"
             )
 
 

@@ -233,7 +233,7 @@ class Chooser:
             (slope,) = torch.autograd.grad(head.loss(batch).sum(), batch.inputs)
             inputs = batch.inputs.detach()
             # A head sees the word beside the centre of its cluster; far from PHI a member would stand there.
-            first = (slope[..., :half] * (inputs[..., half:] - inputs[..., :half])).sum(-1).abs().numpy()
+            first = (slope[..., :half] * (inputs[..., half : 2 * half] - inputs[..., :half])).sum(-1).abs().numpy()
             for row, sentence in enumerate(batch.rows.tolist()):
                 tokens = starts[sentence] + np.arange(int(batch.lengths[row]))
                 counted = tokens[far[tokens] & (ids[tokens] >= 0)]
