@@ -28,7 +28,7 @@ from bench.federated.material import (
     shape,
 )
 from bench.federated.participants import Participants, train_together
-from bench.generalise.pool import SharedCodesSource, pooled_codes
+from bench.privacy.worth.pool import SharedCodesSource, pooled_codes
 from bench.results import Entry
 from shared.federated.accounting import DELTA, Spent, epsilon, multiplier_for
 from shared.federated.private import NoteNoise

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bench import corpora
-from bench.generalise.pool import pooled_codes
 from bench.outcomes import RUNS
+from bench.privacy.worth.pool import pooled_codes
 from bench.privacy.worth.sites import sides_of
 from foundation.folders import new_folder
 from shared.constructions.procedures.codes import CodedSurrogates

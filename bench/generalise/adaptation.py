@@ -1,7 +1,7 @@
 """What a hospital gains that adapts the released head to a few corrected notes of its own: leave-one-hospital-out on `en_sites`.
 
 As in `bench.generalise.rotations` each hospital in turn is the provider, the next three share, the last is unseen. A release is made of codes in memory
-(`bench.generalise.pool`), its head is adapted to some of the unseen hospital's training notes, and both read its test notes. Beside them stands a
+(`bench.privacy.worth.pool`), its head is adapted to some of the unseen hospital's training notes, and both read its test notes. Beside them stands a
 head that learned from all its training notes from scratch.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
-from bench.generalise.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.outcomes import is_there, load_or_measure
+from bench.privacy.worth.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry

@@ -23,8 +23,8 @@ import numpy as np
 
 from bench import corpora
 from bench.generalise.figures import counts_of, f1, precision, recall, share
-from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import draw_documents, is_there, load_or_measure
+from bench.privacy.worth.pool import SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry

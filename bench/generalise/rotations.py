@@ -20,9 +20,9 @@ from aggregator.training.head import HeadOptions
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.generalise.figures import counts_of
-from bench.generalise.pool import COPIES
 from bench.generalise.rotation_entries import Scored, entries_of
 from bench.outcomes import is_there, load_or_measure
+from bench.privacy.worth.pool import COPIES
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by

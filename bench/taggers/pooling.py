@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
-from bench.generalise.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.outcomes import is_there, load_or_measure
+from bench.privacy.worth.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry

@@ -17,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 
 from bench import corpora
-from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.privacy.worth.meddocan import Reading, read_exactly
+from bench.privacy.worth.pool import SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.words_figure import WordsRead, write_words_read
 from bench.results import RESULTS, Entry
