@@ -70,9 +70,9 @@ class PhiForms:
         counts = {"notes": len(forms), "alone": by_all, "alone_by_what_people_know": by_known}
         told_by = sorted(known & {category for category, _ in self._numbers})
         names = ", ".join(scheme.categories[category] for category in told_by)
-        told = f"; {by_known} for who knows what people may know of a patient ({names})" if names else ""
+        told = f"; {by_known} for whoever knows what people may know of a patient ({names})" if names else ""
         said = (
-            f"{by_all} of {len(forms)} ({by_all / len(forms):.1%}) for who knows all PHI of a note, and which sentences are of it{told}; form is number "
+            f"{by_all} of {len(forms)} ({by_all / len(forms):.1%}) for whoever knows all PHI of a note, and which sentences are of it{told}; form is number "
             "of tokens, casing and punctuation, as far as the share shows them, not how often each comes; of this share alone: the fewer notes, the "
             "more look like no other, so it is not how many patients can be told apart among many (the audit's residual pattern)"
         )

@@ -135,5 +135,5 @@ def _said(counts: Mapping[str, float]) -> str:
     ]
     return (
         f"{counts['of_same_note']:.1%}, by chance {counts['by_chance']:.1%}, for {which} clinical sentences of this share ({_CLINICAL}), of {notes} "
-        f"notes; nearest is which has most words and pairs of words in common with it, as the share shows them; {'; '.join(why)}"
+        f"notes; the nearest has most words and pairs of words in common with it, as the share shows them; {'; '.join(why)}"
     )
