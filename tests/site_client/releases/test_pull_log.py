@@ -401,7 +401,7 @@ def test_a_checkpoint_with_signatures_of_many_others_is_written_down_without_the
 
 def receipt(site: Workspace, head: LogHead, newest: str = "cd" * 32, log_head: str = "ee" * 32) -> bytes:
     if all(one.event != Event.SUBMITTED for one in ledger.entries(site)):
-        ledger.record(site, Event.SUBMITTED, {})
+        ledger.record(site, Event.SUBMITTED, {"sequence": 1})
     day = datetime.date.today()
     stated = Receipt(site.site, 1, "ab" * 32, "cd" * 32, ReceiptState.ACCEPTED, "", day, log_head, newest, head)
     return stated.to_bytes(KEY)
