@@ -11,6 +11,7 @@ import numpy as np
 from aggregator import workspace as provider
 from aggregator.publishing import releases
 from foundation.files import write_text
+from foundation.secret_files import SECRET_BYTES
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous import KAnonymous
@@ -72,16 +73,20 @@ def surrogates(bank: SurrogateBank) -> Surrogates:
 
 
 def site(root: Path, construction: Construction, training: str = "{}") -> hospital.Workspace:
-    """A hospital's workspace below `root`, a release of the construction in use."""
+    """A hospital's workspace below `root`, a release of the construction in use.
+
+    Its key of notes is always the same: by the key runs of words are sampled, and short notes that say much the same are copies by some
+    samples and not by others.
+    """
     central = provider.create(root / "provider", "test", construction.scheme.name)
     central.representer.mkdir()
     construction.save(central.representer)
     write_text(central.representer / "training.json", training, private=False)
     write_audit(central.root / "audit", releases.representer_digest(central))
     releases.publish_representer(central)
-    made, _ = pull.pull(
-        lenient(hospital.create(root / "site", "test")), str(central.releases), central.repository().fingerprint.key_id
-    )
+    created = lenient(hospital.create(root / "site", "test"))
+    created.notes_key.write_bytes(bytes(SECRET_BYTES))
+    made, _ = pull.pull(created, str(central.releases), central.repository().fingerprint.key_id)
     return made
 
 
