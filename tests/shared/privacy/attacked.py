@@ -49,8 +49,15 @@ def notes(count: int, seed: int = 0) -> list[Document]:
     return made
 
 
+class EverySentence:
+    """Of which a share holds every sentence."""
+
+    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
+        return np.ones(chunk.sentences, dtype=np.bool_)
+
+
 @dataclass(frozen=True)
-class Blind:
+class Blind(EverySentence):
     """Every token looks like every other."""
 
     scheme: LabelScheme = SCHEME
@@ -64,7 +71,7 @@ class Blind:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class Mapped(EverySentence):
     """Shows the vector of another word in the place of each."""
 
     mapping: dict[str, str]
@@ -78,7 +85,7 @@ class Mapped:
 
 
 @dataclass(frozen=True)
-class Surrogates:
+class Surrogates(EverySentence):
     """Shows a random name in the place of each PHI word, but the word itself with a chance."""
 
     honest: float = 0.0
@@ -96,7 +103,7 @@ class Surrogates:
         return shown_as(self.vectors, words, chunk)
 
 
-class Noisy:
+class Noisy(EverySentence):
     """Word vectors under Gaussian noise ahead of nothing and behind it: all is known in closed form."""
 
     def __init__(self, inputs: float, output: float, vectors: WordVectors = VECTORS) -> None:
