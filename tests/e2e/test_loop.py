@@ -169,7 +169,7 @@ class TestShares:
         assert "south share 2: accepted" in result.stdout
         # The same notes once more.
         assert "south share 3: quarantined" in result.stdout
-        assert self.listed(loop)[-2:] == [("south", 2, "accepted"), ("south", 3, "quarantined")]
+        assert [("south", 2, "accepted"), ("south", 3, "quarantined")] == self.listed(loop)[-2:]
 
     def test_a_share_of_a_revoked_site_is_refused(self, loop: Loop) -> None:
         fresh = share(loop, "north")
