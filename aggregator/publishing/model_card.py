@@ -23,10 +23,6 @@ _UNKNOWN = "not recorded"
 _NOTHING_HELD_BACK = "No sentences were held back, so nothing was measured."
 """Stands so in the cards of all releases whose heads learned from everything, and is read there: it can't be worded anew."""
 
-_OF_SENTENCES_WITH_PHI = (
-    "A share of codes holds sentences with labelled PHI alone, so that precision in whole notes is lower."
-)
-
 
 def held_nothing_back(card: str) -> bool:
     """Whether the head of a release learned from all sentences, by its card."""
@@ -128,7 +124,7 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
         "and no score is of them."
         if _with_hospitals(trained)
         else "On the tenth of every share that the training never saw; a word counts as PHI or not. The last column is a head trained "
-        "on the public notes alone: the difference is what sharing is worth. " + _OF_SENTENCES_WITH_PHI,
+        "on the public notes alone: the difference is what sharing is worth.",
         "",
         "| notes of | tokens | precision | recall | F1 | F1 without sharing |",
         "|---|---|---|---|---|---|",
@@ -153,7 +149,7 @@ def _promised(trained: Mapping[str, Any]) -> str:
     stated = trained.get("operating_points")
     if not stated:
         return ""
-    how = f"as far as their shares tell. {_OF_SENTENCES_WITH_PHI}"
+    how = "as far as their shares tell"
     if _with_hospitals(trained):
         how = "each measured by itself on its own notes, with the head that was followed without it"
     rows = [

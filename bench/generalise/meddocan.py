@@ -16,13 +16,16 @@ from bench import corpora
 from bench.generalise.figures import f1, interval, share
 from bench.outcomes import load_or_measure
 from bench.privacy.worth import meddocan
+from bench.privacy.worth.sides import recipe
 from bench.results import Entry
 from bench.results_loop import private_pipeline
 from shared.document import Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
+from shared.labels import load_scheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
+from shared.sentences.tokenised import tokenised_corpus
 
 COMMAND = "python -m bench.results_generalise meddocan"
 SEEDS = (1, 2, 3)
@@ -90,12 +93,14 @@ _NOTES = {
 
 def _pipeline(side: str, seed: int) -> Pipeline:
     sides = meddocan.sides()
+    sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
     if side == "raw notes":
         return replace(sides.train("raw", seed, STEPS), stated=LastWordSettings("Spanish"))
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
     options = HeadOptions(hold_out=False, operating_points=False)
-    config = sides.recipe_of_pool(seed, STEPS)
-    return private_pipeline(sides.material(), shared, sides.scheme, RepresenterOptions(), config, options)
+    return private_pipeline(
+        sides.material(), shared, sides.scheme, RepresenterOptions(), recipe(sentences, seed, STEPS), options
+    )
 
 
 def _counts(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, object]:

@@ -157,6 +157,7 @@ def _rounded(confidence: float | None) -> float | None:
 
 def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
     """The whole way of shares, to a release."""
+    sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
     made = sides.construction
     options = HeadOptions(
         hold_out=False,
@@ -165,7 +166,7 @@ def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
         shape=default_config(made.dims[-1], len(made.scheme.tags)) if training == "without shapes" else None,
     )
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
-    config = sides.recipe_of_pool(seed, steps)
+    config = recipe(sentences, seed, steps)
     return private_pipeline(sides.material(), shared, sides.scheme, RepresenterOptions(), config, options)
 
 

@@ -21,12 +21,15 @@ from aggregator.training.head import HeadOptions
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.generalise import peer_taggers
+from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from bench.results_loop import private_pipeline
 from bench.speed.ratio import Ratio, ratio
 from shared.document import Document
 from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.sentences.tokenised import tokenised_corpus
 
 COMMAND = "python -m bench.results_generalise speed"
 TURNS = 5
@@ -181,7 +184,8 @@ class _Course:
 
     def _train(self) -> None:
         sides = sides_of(_PROVIDER)
-        config = sides.recipe_of_pool(1, _STEPS)
+        notes = [*sides.provider, *sides.pooled]
+        config = recipe(tokenised_corpus(notes, load_scheme(sides.scheme)).sentences, 1, _STEPS)
         shared = {name: list(some) for name, some in sides.hospitals.items()}
         private_pipeline(
             sides.material(),
@@ -194,7 +198,7 @@ class _Course:
         )
         labelled = self._folder / "labelled.jsonl"
         with labelled.open("w", encoding="utf-8") as file:
-            for note in [*sides.provider, *sides.pooled]:
+            for note in notes:
                 spans = [[one.start, one.end, one.category] for one in note.annotations]
                 file.write(json.dumps({"text": note.text, "spans": spans}) + "\n")
         for kind in ("crfsuite", "spacy"):

@@ -26,7 +26,6 @@ from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.procedures.narrowed import near_phi
 from shared.document import Annotation, Document
-from shared.labels import UNKNOWN_TAG
 from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_corpus
 from shared.text.casing import cased_like
@@ -108,10 +107,7 @@ class Reader:
         [(document, tokens)] = tokenise_documents([document])
         chunk = tokenised_corpus([document], self._construction.scheme)
         seen = self._construction.rehearse_codes(chunk, torch.Generator().manual_seed(1))
-        # What stays in the house is read as little as what is hidden.
-        stays = np.repeat(~self._construction.sentences_to_share(chunk), chunk.lengths)
-        left = chunk.with_tags(np.where(stays, np.uint8(UNKNOWN_TAG), chunk.tags))
-        exact = (seen.codes < len(self._construction.vectors)) & (left.tags == 0) & ~chunk.are_doubtful
+        exact = (seen.codes < len(self._construction.vectors)) & (chunk.tags == 0) & ~chunk.are_doubtful
         near = near_phi(seen, self._construction.vectors.narrowing.window)
         shown = list(zip(seen.codes.tolist(), near.tolist(), strict=True))
         words = np.array([not is_punctuation(word) for word in chunk.words], dtype=np.bool_)
@@ -127,7 +123,7 @@ class Reader:
             int(forgotten.sum()),
             int((forgotten & exact).sum()),
             len(names),
-            sum(self._picked(name, left, shown) for name in names),
+            sum(self._picked(name, chunk, shown) for name in names),
             int(other.sum()),
             int((other & chunk.are_doubtful).sum()),
         )

@@ -137,9 +137,11 @@ class Construction(ABC):
     def __post_init__(self) -> None:
         if not self.is_made_of(self._parts()):
             raise ModelError("expected the parts of one construction, got others; use those of one release")
-        dim, inputs = self.vectors.dim, self.representer.config.inputs
-        if dim != inputs:
-            raise ModelError(f"expected word vectors of {inputs} dimensions, got {dim}; use those of the same release")
+        if self.vectors.dim != self.representer.config.inputs:
+            raise ModelError(
+                f"expected word vectors of {self.representer.config.inputs} dimensions for this representer, got {self.vectors.dim}; "
+                "use the vectors of the same release"
+            )
 
     @classmethod
     def is_made_of(cls, parts: Parts) -> bool:
@@ -177,7 +179,10 @@ class Construction(ABC):
         return np.ones(chunk.sentences, dtype=np.bool_)
 
     def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
-        """The sentences with labelled spans whose length would tell as long as public ones: a step before `share_sentences`, which keeps lengths."""
+        """The sentences with labelled spans whose length would tell as long as public ones; every share begins with this step.
+
+        `share_sentences` keeps sentence lengths, so that whoever attacks or measures can follow its tokens; left out, it sees more.
+        """
         return chunk
 
     @abstractmethod

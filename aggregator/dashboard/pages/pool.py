@@ -129,7 +129,7 @@ def _recall(reading: Reading) -> list[Block]:
             "Recall at each hospital, before and after pooling",
             drawn,
             Table("Held-out tenth of each hospital, lowest recall first", head, rows, pager),
-            "Share of the PHI tokens that are found, in sentences that no training saw. Precision is that of sentences with PHI, for a share of codes holds no others. The grey dot is a head that has seen your own notes only.",
+            "Share of the PHI tokens that are found, in sentences that no training saw. The grey dot is a head that has seen your own notes only.",
         )
     ]
 

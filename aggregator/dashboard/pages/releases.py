@@ -144,7 +144,7 @@ def _promises(points: Record) -> list[Block]:
     ]
     if not rows:
         return []
-    said = f"Median of {points.get('hospitals')} hospitals, each left out in turn. How much of what is hidden is PHI tell shares, and one of codes holds sentences with PHI alone: in whole notes it is less."
+    said = f"Median of {points.get('hospitals')} hospitals, each left out in turn."
     head = ("asked for", "PHI hidden whole", "of what is hidden is PHI", "at the worst hospital")
     return [Table("What a hospital that nobody has seen is promised", head, rows, said=said)]
 

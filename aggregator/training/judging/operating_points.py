@@ -2,8 +2,7 @@
 
 Its share stands for its notes: words are drawn where it has codes, and written as a text, so that what follows the tagger has its say.
 Words far from PHI are other words of their group there, and nothing is found a second time in a note, for a share has no notes: both make
-the promise a careful one. How much of what is hidden is PHI it states too high: shares of codes hold the sentences with labelled PHI alone.
-The heads that leave one out are trained for a quarter of the passes.
+the promise a careful one. The heads that leave one out are trained for a quarter of the passes.
 """
 
 from __future__ import annotations

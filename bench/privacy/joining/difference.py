@@ -32,13 +32,13 @@ from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.privacy.attacks.joining.difference import ATTACK, WITHIN, all_rows, recurrence_findings, sift
 from shared.privacy.attacks.joining.joined import JoiningSettings, join_shares
-from shared.privacy.material.sharing import SharingEncoder, draw_share, leaving_sentences
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.reassembly.clinical import clinical_rows
 from shared.privacy.reassembly.recurrence import sentence_keys
 from shared.privacy.reassembly.shares import OwnedSentences, shares_of
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from site_client import workspace as site_workspace
 from site_client.exchange.submit import require_policy, submit_to_folder
 from site_client.policy.enforcing import Acceptance
@@ -116,8 +116,8 @@ def _attack() -> dict[str, Any]:
     owned = [own_sentences(shown, new, made) for shown, new in later]
     settings, rng = JoiningSettings(NEW), np.random.default_rng(0)
     noise = torch.Generator().manual_seed(0)
-    left = leaving_sentences(made, notes[:FIRST])
-    unrelated = draw_share(made, sift(leaving_sentences(made, known[: len(later) * NEW]), left), noise)
+    left = tokenised_corpus(notes[:FIRST], made.scheme)
+    unrelated = draw_share(made, sift(tokenised_corpus(known[: len(later) * NEW], made.scheme), left), noise)
     everything = RaggedSentences.concatenate([shown for shown, _ in later])
     clinical, every = recurrence_findings(first, everything, [unrelated], settings)
     found = {"clinical": clinical, "all": every}
@@ -168,7 +168,7 @@ def _shares(
         require_policy(client, payload, _ACCEPTANCE)
         submit_to_folder(client, payload, root / "stick", _ACCEPTANCE.approver)
         added = notes[end - (NEW if turn else FIRST) : end]
-        new = [sift(leaving_sentences(made, [note]), left) for note in added]
+        new = [sift(tokenised_corpus([note], made.scheme), left) for note in added]
         left = TokenisedSentences.concatenate([left, *new])
         yield _read(payload, made), new
 

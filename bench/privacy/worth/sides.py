@@ -22,7 +22,6 @@ from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.raw_model import train_raw_model
-from shared.privacy.material.sharing import leaving_sentences
 from shared.progress import silent
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
 from shared.training.tagging import TaggingConfig
@@ -83,13 +82,9 @@ class Sides:
         if side == "raw":
             return self._raw([*self.provider, *self.pooled], seed, steps)
         options = RepresenterOptions(common_words=_EVERY_WORD) if side == REPLACED else RepresenterOptions()
+        sentences = tokenised_corpus([*self.provider, *self.pooled], load_scheme(self.scheme)).sentences
         shared = {name: list(notes) for name, notes in self.hospitals.items()}
-        return private_pipeline(self.material(), shared, self.scheme, options, self.recipe_of_pool(seed, steps))
-
-    def recipe_of_pool(self, seed: int, steps: int) -> TaggingConfig:
-        """As many passes as make the steps over what a pool of their shares holds."""
-        own = tokenised_corpus(self.provider, load_scheme(self.scheme)).sentences
-        return recipe(own + leaving_sentences(self.construction, self.pooled).sentences, seed, steps)
+        return private_pipeline(self.material(), shared, self.scheme, options, recipe(sentences, seed, steps))
 
     def _raw(self, notes: Sequence[Document], seed: int, steps: int) -> Pipeline:
         sentences = tokenised_corpus(notes, load_scheme(self.scheme)).sentences

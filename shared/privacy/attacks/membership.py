@@ -29,11 +29,12 @@ from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.scene import Scene
-from shared.privacy.material.sharing import draw_share, leaving_sentences
+from shared.privacy.material.sharing import draw_share
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import Batch, RaggedSentences, SentenceSource
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.taggers.registry import default_config
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
@@ -144,11 +145,13 @@ def encode_notes(encoder: Construction, documents: Iterable[Document], seed: int
     """One draw of each note as a pool holds it: codes as rows of one number, or the rows themselves."""
     noise = torch.Generator().manual_seed(seed)
     notes = []
-    for document in documents:
-        chunk = leaving_sentences(encoder, [document])
-        if chunk.sentences:
+    for pair in tokenise_documents(documents):
+        pieces = []
+        for chunk in tokenised_chunks([pair], encoder.scheme):
             coded = encoder.rehearse_codes(chunk, noise)
-            notes.append(draw_share(encoder, chunk, noise) if coded is None else _as_rows(coded))
+            pieces.append(draw_share(encoder, chunk, noise) if coded is None else _as_rows(coded))
+        if pieces:
+            notes.append(RaggedSentences.concatenate(pieces))
     return notes
 
 

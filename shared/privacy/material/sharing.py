@@ -6,7 +6,6 @@ like; so an attack that works through `rehearse_share` alone holds for every con
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,14 +13,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import EvaluationError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
 
 
@@ -35,10 +33,6 @@ class SharingEncoder(Protocol):
     @property
     def gaussian_noise(self) -> tuple[NDArray[np.float64], int] | None:
         """Published scale of the output noise, float64 `[dim]`, and width of the input noise; None without noise."""
-        ...
-
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        """Which sentences a share holds at all, bool `[sentences]`."""
         ...
 
     def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
@@ -62,23 +56,10 @@ class ClearEncoder:
     def gaussian_noise(self) -> None:
         """No noise."""
 
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        """All of them."""
-        return np.ones(chunk.sentences, dtype=np.bool_)
-
     def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """The word vectors, float16 as in a share; the noise is not used."""
         plain = embed_sentences(chunk, self.vectors)
         return RaggedSentences(plain.values.astype(np.float16), plain.casing, plain.tags, plain.lengths)
-
-
-def leaving_sentences(encoder: SharingEncoder, documents: Iterable[Document]) -> TokenisedSentences:
-    """The sentences of labelled notes that a share holds: what is asked of notes, such as which sentences are of one, is asked of these.
-
-    Attacks on single words look at the others, too: they see more than a share tells.
-    """
-    every = tokenised_corpus(documents, encoder.scheme)
-    return every.leave_out(~encoder.sentences_to_share(every))
 
 
 def draw_share(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.Generator) -> RaggedSentences:

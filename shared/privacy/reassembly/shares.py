@@ -10,10 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from shared.document import Document
-from shared.privacy.material.sharing import SharingEncoder, draw_share, leaving_sentences
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.logistic_regression import Floats
 from shared.privacy.statistics.resampling import WeightedAUC, resample_pairs
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised_corpus
 
 _TIE = 1e-9
 
@@ -98,7 +99,7 @@ def _notes(
 ) -> Iterator[RaggedSentences]:
     """What a share shows of each note that has at least two such sentences."""
     for document in documents:
-        sentences = leaving_sentences(encoder, [document])
+        sentences = tokenised_corpus([document], encoder.scheme)
         if not sentences.sentences:
             continue
         shown = draw_share(encoder, sentences, noise)

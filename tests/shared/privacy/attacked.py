@@ -49,15 +49,8 @@ def notes(count: int, seed: int = 0) -> list[Document]:
     return made
 
 
-class EverySentence:
-    """Of which a share holds every sentence."""
-
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        return np.ones(chunk.sentences, dtype=np.bool_)
-
-
 @dataclass(frozen=True)
-class Blind(EverySentence):
+class Blind:
     """Every token looks like every other."""
 
     scheme: LabelScheme = SCHEME
@@ -71,7 +64,7 @@ class Blind(EverySentence):
 
 
 @dataclass(frozen=True)
-class Mapped(EverySentence):
+class Mapped:
     """Shows the vector of another word in the place of each."""
 
     mapping: dict[str, str]
@@ -85,7 +78,7 @@ class Mapped(EverySentence):
 
 
 @dataclass(frozen=True)
-class Surrogates(EverySentence):
+class Surrogates:
     """Shows a random name in the place of each PHI word, but the word itself with a chance."""
 
     honest: float = 0.0
@@ -103,7 +96,7 @@ class Surrogates(EverySentence):
         return shown_as(self.vectors, words, chunk)
 
 
-class Noisy(EverySentence):
+class Noisy:
     """Word vectors under Gaussian noise ahead of nothing and behind it: all is known in closed form."""
 
     def __init__(self, inputs: float, output: float, vectors: WordVectors = VECTORS) -> None:

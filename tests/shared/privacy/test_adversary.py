@@ -22,7 +22,7 @@ from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.progress import silent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
-from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, Blind, EverySentence, clear, notes
+from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, Blind, clear, notes
 
 QUICK = AdversarySettings(neighbours=20, epochs=8, pairs=300, hidden=24, batch=16, learning_rate=5e-3)
 
@@ -126,7 +126,7 @@ def test_the_looks_are_word_vectors_two_shares_and_one_of_the_twin() -> None:
     np.testing.assert_array_equal(np.add.reduceat(changed, train.chunk.select(train.rows).starts), 1)
 
 
-class _Recorded(EverySentence):
+class _Recorded:
     """Remembers how often it was asked for noise."""
 
     scheme = SCHEME
@@ -162,7 +162,7 @@ def test_no_phi_is_an_error(encoder: SharingEncoder) -> None:
         fresh_adversaries(encoder, VECTORS, KNOWN, plain, QUICK)
 
 
-class _Longer(EverySentence):
+class _Longer:
     scheme = SCHEME
     gaussian_noise = None
 

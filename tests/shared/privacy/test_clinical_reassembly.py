@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import multivariate_normal
 
 from shared.document import Document
@@ -18,7 +17,6 @@ from shared.privacy.reassembly.likeness import Likeness, TwoCovariances
 from shared.privacy.reassembly.shares import OwnedSentences
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.privacy.attacked import NAMES, PLAIN, Blind, Mapped, Noisy, clear
 from tests.tiny_notes import note
 
@@ -68,19 +66,6 @@ def test_a_blind_encoder_is_at_chance_and_keeps_it() -> None:
     assert nearest.value == pytest.approx(4 / 59)
     assert pairs.value == 0.5
     assert kept([nearest, pairs])
-
-
-class WithLabels(Mapped):
-    """Of which a share holds the sentences with labels alone."""
-
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        return chunk.sentences_with(chunk.are_labelled)
-
-
-def test_sentences_that_stay_in_the_house_are_not_joined() -> None:
-    """The five that name the subject have no label, and so no note has two sentences in a share."""
-    with pytest.raises(ConfigurationError, match="two such sentences"):
-        attacked(WithLabels({name.lower(): name for name in NAMES}))
 
 
 @pytest.mark.parametrize(("notes", "enough"), [(19, False), (20, True)])

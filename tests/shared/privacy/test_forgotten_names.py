@@ -31,12 +31,8 @@ VECTORS = table(("we", "saw", "at", "noon", ".", *map(str.lower, NAMES)), dim=8)
 SETTINGS = LinkageSettings(targets=15, names=300, shortlist=20, draws=2, seed=1)
 
 
-def notes(names: Sequence[str]) -> list[Document]:
-    """Each with a second label, so that the sentence is shared where the first was forgotten."""
-    return [
-        note(f"n{place}", "We saw ", (name, "PATIENT"), " at noon at noon ", ("Bado", "DOCTOR"), ".\n")
-        for place, name in enumerate(names)
-    ]
+def notes(names: Sequence[str], ahead: str = "We saw ") -> list[Document]:
+    return [note(f"n{place}", ahead, (name, "PATIENT"), " at noon.\n") for place, name in enumerate(names)]
 
 
 UNLISTED = notes([" ".join(LIST[place]) for place in np.random.default_rng(0).choice(len(LIST), 40, False).tolist()])
@@ -94,15 +90,6 @@ def test_a_name_on_a_list_is_told_by_chance_once_encode_looks() -> None:
     assert top(found, "looking").at_baseline
 
 
-def test_a_name_whose_sentence_has_no_other_label_stays_in_the_house_and_is_told_by_chance() -> None:
-    alone = [
-        note(one.identifier, "We saw ", (one.text[7:].split(" at ")[0], "PATIENT"), " at noon.\n") for one in UNLISTED
-    ]
-    found = attacked(surrogates(2), alone)
-    assert top(found, "not looking").at_baseline
-    assert top(attacked(constructions.transparent(VECTORS, SCHEME), alone), "not looking").value > 0.7
-
-
 def test_other_labels_stay_and_a_construction_of_single_tokens_needs_no_more_than_its_window() -> None:
     long = note(
         "long",
@@ -133,4 +120,4 @@ def test_a_list_that_is_too_short_is_refused() -> None:
 
 
 def _names(documents: Sequence[Document]) -> set[str]:
-    return {one.covered_text(span) for one in documents for span in one.annotations[:1]}
+    return {one.covered_text(span) for one in documents for span in one.annotations}

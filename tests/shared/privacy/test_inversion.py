@@ -25,7 +25,7 @@ from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.text.casing import casing_classes
 from tests.shared.embeddings.made import table
-from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, EverySentence, Surrogates, clear, notes
+from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Surrogates, clear, notes
 
 QUICK = InversionSettings(
     GuesserSettings(epochs=3, hidden=16, batch=16, negatives=64, learning_rate=5e-3), resamples=500
@@ -73,7 +73,7 @@ def test_a_surrogate_that_is_honest_now_and_then_is_found_out() -> None:
 
 
 @dataclass(frozen=True)
-class _SamePattern(EverySentence):
+class _SamePattern:
     """Shows a random word in the same casing in the place of each PHI word, but the word itself with a chance."""
 
     vectors: WordVectors
@@ -151,7 +151,7 @@ def test_a_placebo_is_written_like_the_words_and_says_nothing_more_of_them() -> 
 
 
 @dataclass(frozen=True)
-class _Smuggler(EverySentence):
+class _Smuggler:
     """Hides each PHI word and shows its vector at the token after it."""
 
     scheme: LabelScheme = SCHEME
@@ -216,7 +216,7 @@ def test_the_casing_of_a_whole_span_and_the_place_in_it_are_known_without_the_sh
 
 
 @dataclass(frozen=True)
-class _CasingOnly(EverySentence):
+class _CasingOnly:
     """Hides every word but shows how it is written."""
 
     scheme: LabelScheme = SCHEME

@@ -30,7 +30,6 @@ from shared.training.tagging import TaggingConfig, train_tagger
 from tests import constructions
 from tests.shared.privacy.attacked import SCHEME, VECTORS, notes
 from tests.shared.training.toy import random_sentences
-from tests.tiny_notes import note
 
 SETTINGS = MembershipSettings(
     shadows=4,
@@ -93,9 +92,9 @@ def test_the_score_is_the_log_odds_of_the_probability_a_token() -> None:
     source = RaggedSentences.concatenate(notes_here)
     head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=BiLSTMCRFConfig(source.dim, 5, hidden=4))
     found = note_scores(head, notes_here)
-    for one, score in zip(notes_here, found.tolist(), strict=True):
-        losses = [head.loss(b).sum().item() for b in one.batches(1)]
-        chance = np.exp(-sum(losses) / one.tokens)
+    for note, score in zip(notes_here, found.tolist(), strict=True):
+        losses = [head.loss(b).sum().item() for b in note.batches(1)]
+        chance = np.exp(-sum(losses) / note.tokens)
         assert score == pytest.approx(np.log(chance / (1 - chance)), abs=1e-3)
 
 
@@ -142,13 +141,6 @@ def test_it_says_whose_head_was_attacked() -> None:
 def test_notes_are_encoded_one_by_one() -> None:
     found = encode_notes(constructions.transparent(VECTORS, SCHEME), notes(5), seed=0)
     assert [note.sentences for note in found] == [2] * 5
-
-
-def test_of_a_note_the_sentences_are_encoded_that_a_share_holds() -> None:
-    quiet = note("quiet", ("Vaxe", "PERSON"), " was seen .\n", "nothing was seen .\n")
-    documents = [quiet, note("none", "nothing was seen .\n")]
-    assert [one.sentences for one in encode_notes(coded(), documents, 0)] == [1]
-    assert [one.sentences for one in encode_notes(constructions.transparent(VECTORS, SCHEME), documents, 0)] == [2, 1]
 
 
 @cache

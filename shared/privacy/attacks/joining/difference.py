@@ -25,12 +25,12 @@ from shared.errors import ConfigurationError
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.joining.joined import JoiningSettings, join_sentences
 from shared.privacy.attacks.scene import Scene
-from shared.privacy.material.sharing import SharingEncoder, draw_share, leaving_sentences
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.reassembly.clinical import clinical_rows
 from shared.privacy.reassembly.recurrence import recurring, recurring_behind_noise
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 ATTACK = "difference"
 WITHIN = "nearest sentence of the new notes is of the same note"
@@ -77,15 +77,15 @@ def difference(
     half = len(order) // 2
     first, second = ([attacked[index] for index in part] for part in (order[:half], order[half:]))
     others = _sets([public[index] for index in rng.permutation(len(public)).tolist()], len(second))
-    left = leaving_sentences(encoder, first)
+    left = tokenised_corpus(first, encoder.scheme)
     noise = torch.Generator().manual_seed(int(rng.integers(2**31)))
     earlier = draw_share(encoder, left, noise)
     later, *unrelated = (
-        draw_share(encoder, sift(leaving_sentences(encoder, notes), left), noise) for notes in (second, *others)
+        draw_share(encoder, sift(tokenised_corpus(notes, encoder.scheme), left), noise) for notes in (second, *others)
     )
     again = None
     if encoder.gaussian_noise is not None:
-        again = draw_share(encoder, sift(leaving_sentences(encoder, others[0]), left), noise)
+        again = draw_share(encoder, sift(tokenised_corpus(others[0], encoder.scheme), left), noise)
     return [*recurrence_findings(earlier, later, unrelated, settings, again), joined.nearest(ATTACK, WITHIN)]
 
 

@@ -19,11 +19,12 @@ from shared.errors import ConfigurationError
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
-from shared.privacy.material.sharing import SharingEncoder, draw_share, leaving_sentences
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.statistics.logistic_regression import LogisticRegression
 from shared.privacy.statistics.resampling import WeightedAUC, resample_pairs
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,11 @@ def _share(
     listed = list(documents)
     pieces: list[RaggedSentences] = []
     for index in rng.permutation(len(listed)).tolist():
-        chunk = leaving_sentences(encoder, [listed[index]])
-        rows = np.flatnonzero(chunk.lengths >= settings.shortest)
-        rows = np.sort(rng.permutation(rows)[: settings.sentences])
-        if len(rows) > 1:
-            pieces.append(draw_share(encoder, chunk, noise).select(rows))
+        for chunk in tokenised_chunks(tokenise_documents([listed[index]]), encoder.scheme):
+            rows = np.flatnonzero(chunk.lengths >= settings.shortest)
+            rows = np.sort(rng.permutation(rows)[: settings.sentences])
+            if len(rows) > 1:
+                pieces.append(draw_share(encoder, chunk, noise).select(rows))
         if len(pieces) >= settings.notes:
             break
     if len(pieces) < 2:

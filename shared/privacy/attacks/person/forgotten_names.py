@@ -19,7 +19,6 @@ import numpy as np
 from shared.constructions.construction import Construction
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
-from shared.labels import UNKNOWN_TAG
 from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.linkage import (
@@ -129,17 +128,13 @@ def _target(encoder: Construction, document: Document, span: Annotation, checker
     if len(own) != 1 or not all(chunk.words[token].isalpha() for token in inside.tolist()):
         return None
     [sentence] = own
-    tags = chunk.tags.copy()
-    if not encoder.sentences_to_share(chunk)[sentence]:
-        # It stays in the house, so no more is read of it than of a name that is hidden.
-        tags[inside] = UNKNOWN_TAG
     start = int(chunk.starts[sentence])
     end = start + int(chunk.lengths[sentence])
     if encoder.token_local:
         # What stands farther from the name has no say in how it is shown.
         around = 0 if encoder.narrowed is None else encoder.narrowed.window
         start, end = max(start, int(inside[0]) - around), min(end, int(inside[-1]) + 1 + around)
-    return NameTarget(tuple(chunk.words[start:end]), tags[start:end], int(inside[0]) - start, len(inside))
+    return NameTarget(tuple(chunk.words[start:end]), chunk.tags[start:end], int(inside[0]) - start, len(inside))
 
 
 class ForgottenNames(Attack[LinkageSettings]):
