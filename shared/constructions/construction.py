@@ -174,10 +174,6 @@ class Construction(ABC):
 
     # What is shown
 
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        """Which sentences a share holds at all, by their labels alone, which travel anyway: bool `[sentences]`."""
-        return np.ones(chunk.sentences, dtype=np.bool_)
-
     def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
         """The sentences with labelled spans whose length would tell as long as public ones; every share begins with this step.
 

@@ -53,11 +53,6 @@ class SentenceLayout:
         known: NDArray[np.bool_] = self.tags != UNKNOWN_TAG
         return known
 
-    @property
-    def are_labelled(self) -> NDArray[np.bool_]:
-        """Which tokens somebody has labelled PHI of a category of the scheme, bool `[tokens]`."""
-        return self.known & (self.tags > 0)
-
     def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Indices of the tokens of some sentences, sentence after sentence."""
         lengths = self.lengths[rows]

@@ -216,7 +216,7 @@ def encode(
                 f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
                 "would be left out; choose a larger one, or ask for a release with more noise"
             )
-        if not labelled and (writer.sentences or guarded.hidden_words or guarded.without_phi):
+        if not labelled and (writer.sentences or guarded.hidden_words):
             raise CorpusError(
                 "expected labelled notes, got not one label that the release has a category for; check the folder, "
                 "--format and --labels"

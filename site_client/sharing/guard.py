@@ -52,7 +52,6 @@ class Guarded:
         left_out: sentences that would not have kept it.
         hidden_words: labelled PHI of no category of the release.
         hidden_left_out: sentences that were left out for them; with surrogates none.
-        without_phi: sentences that stay here, for nobody labelled PHI in them, and the construction shares no others.
     """
 
     white_box: WhiteBoxBound
@@ -62,7 +61,6 @@ class Guarded:
     left_out: int
     hidden_words: int = 0
     hidden_left_out: int = 0
-    without_phi: int = 0
 
 
 class Guard:
@@ -83,7 +81,7 @@ class Guard:
         self._replaces = construction.replaces_phi
         vectors = construction.distinct_vectors()
         self._neighbours = 0 if self._replaces else min(neighbours, len(vectors))
-        self._raised = self._left_out = self._hidden_words = self._hidden_left_out = self._without_phi = 0
+        self._raised = self._left_out = self._hidden_words = self._hidden_left_out = 0
         pseudonyms = None
         if self._neighbours:
             pseudonyms = Pseudonymiser(Neighbours(vectors), self._neighbours)
@@ -103,10 +101,7 @@ class Guard:
 
     def admit_sentences(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
         """The sentences that may be shared, and how many times its scale the noise of each must have; None for once."""
-        self.admitted = self._construction.sentences_to_share(chunk)
-        if not self.admitted.all():
-            self._without_phi += int((~self.admitted).sum())
-            chunk = chunk.leave_out(~self.admitted)
+        self.admitted = np.ones(chunk.sentences, dtype=np.bool_)
         chunk, looked_at = self._without_hidden(chunk)
         factors, left_out = [], []
         for piece in self._pieces(looked_at):
@@ -137,7 +132,7 @@ class Guard:
             return chunk, chunk.with_tags(without_hidden(chunk.tags))
         away = chunk.sentences_with(hidden)
         self._hidden_left_out += int(away.sum())
-        self.admitted[self.admitted] = ~away
+        self.admitted = ~away
         chunk = chunk.leave_out(away)
         return chunk, chunk
 
@@ -161,7 +156,6 @@ class Guard:
             self._left_out,
             self._hidden_words,
             self._hidden_left_out,
-            self._without_phi,
         )
 
 

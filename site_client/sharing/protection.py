@@ -95,10 +95,6 @@ def guarded_lines(guarded: Guarded, stated: Mapping[str, float]) -> list[str]:
             f"  that is a PHI word against {_others(guarded.neighbours)}: {spread.pairs} pairs of {spread.tokens} PHI words"
             f"{'' if bound.settings.neighbours is None else ', a sample'}"
         )
-    if guarded.without_phi:
-        lines.append(
-            f"{guarded.without_phi} sentences stay here: nobody labelled PHI in them, and a head learns more from a share without them"
-        )
     if guarded.bound is not None:
         lines.append(
             f"--max-advantage {guarded.bound.advantage:g}: {guarded.raised} sentences got more noise, "
@@ -128,7 +124,6 @@ def guarded_json(guarded: Guarded) -> dict[str, object]:
         },
         "bound": None if held is None else {**asdict(held), "raised": guarded.raised, "left_out": guarded.left_out},
         "hidden": {"words": guarded.hidden_words, "sentences_left_out": guarded.hidden_left_out},
-        "sentences_without_phi": guarded.without_phi,
     }
 
 

@@ -114,7 +114,7 @@ def _raw(pooled: bool, seed: int) -> Pipeline:
 def _shared(made: CodedSurrogates, choice: Choice, seed: int) -> Pipeline:
     notes = corpora.meddocan("train")
     own = notes[:PROVIDER_NOTES]
-    pool = pooled_codes(made, own, notes[HOSPITAL], every=True)
+    pool = pooled_codes(made, own, notes[HOSPITAL])
     codes = chosen_sentences(pool, choice.dropped, tokenised_corpus(own, made.scheme).sentences)
     source = SharedCodesSource(made, codes)
     return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, STEPS)))

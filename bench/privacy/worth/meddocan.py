@@ -125,12 +125,13 @@ def read_exactly(made: CodedSurrogates, notes: list[Document], kept: NDArray[np.
     Args:
         made: the construction.
         notes: labelled.
-        kept: which of their tokens are in the share, bool `[tokens]`; None for those of the construction.
+        kept: which of their tokens are in the share, bool `[tokens]`; None for all.
     """
     sentences = tokenised_corpus(notes, made.scheme)
     codes = made.codes(made.replaced(sentences, torch.Generator().manual_seed(0)))
     outside, exact = sentences.tags == 0, codes < len(made.vectors)
-    exact &= np.repeat(made.sentences_to_share(sentences), sentences.lengths) if kept is None else kept
+    if kept is not None:
+        exact &= kept
     content = outside & _is_content(sentences)
     rare = content & _is_rare(sentences)
 

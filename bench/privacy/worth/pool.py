@@ -61,22 +61,16 @@ class SharedCodesSource:
         yield from read.batches(size, generator)
 
 
-def pooled_codes(
-    construction: CodedSurrogates, own: Sequence[Document], shared: Sequence[Document], *, every: bool = False
-) -> CodedSentences:
+def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared: Sequence[Document]) -> CodedSentences:
     """The codes of a pool.
 
     Args:
         construction: of the release.
         own: labelled notes of the provider, whose words are public.
         shared: labelled notes of hospitals.
-        every: whether hospitals share every sentence, also those that a share does not hold.
     """
     noise = PrivateNoise()
     source, _ = index_sentences([tokenised_corpus(own, construction.scheme)], construction.vectors)
-    chunk = tokenised_corpus(shared, construction.scheme)
-    if not every:
-        chunk = chunk.leave_out(~construction.sentences_to_share(chunk))
-    chunk = construction.with_public_lengths(chunk, noise)
+    chunk = construction.with_public_lengths(tokenised_corpus(shared, construction.scheme), noise)
     pieces = construction.share_public_sentences(source, noise), construction.rehearse_codes(chunk, noise)
     return CodedSentences.concatenate(pieces)

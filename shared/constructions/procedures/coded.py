@@ -47,13 +47,6 @@ class Coded(NarrowedVocabulary, KAnonymous):
         """Both views of a token, its shape and how common it is; heads of before the shapes take the views alone."""
         return decoded_dim(self.representer), 2 * self.representer.config.dim
 
-    def sentences_to_share(self, chunk: TokenisedSentences) -> NDArray[np.bool_]:
-        """Those with labelled PHI: of the others hardly a word would be exact, and a head learns more from a share without them.
-
-        One in which something is hidden though nobody labelled it is among the others: who finds it would decide what leaves.
-        """
-        return chunk.sentences_with(chunk.are_labelled)
-
     def share_sentences(  # type: ignore[override]
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedCodes:

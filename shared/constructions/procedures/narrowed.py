@@ -20,6 +20,7 @@ from shared.constructions.promised import Narrowed
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, fold_casing
 from shared.embeddings.members import MemberVectors, keep_members
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.layout import SentenceLayout
 from shared.sentences.tokenised import TokenisedSentences
 
@@ -90,7 +91,7 @@ def near_phi(sentences: SentenceLayout, window: int) -> NDArray[np.bool_]:
 
     One that is hidden although nobody labelled it opens no window: who finds it, the provider's pipeline among them, would decide what can be read.
     """
-    marked = sentences.are_labelled
+    marked = (sentences.tags > 0) & (sentences.tags != UNKNOWN_TAG)
     own = sentences.sentence_of_token
     near: NDArray[np.bool_] = marked.copy()
     for distance in range(1, window + 1):

@@ -376,10 +376,10 @@ def test_what_is_printed_for_programs_are_counts(site: Workspace) -> None:
     assert read["with_original"] == read["sentences"]
 
 
-@pytest.mark.parametrize(("asked", "shown"), [((), 10), (("--sentences", "3"), 3), (("--sentences", "all"), 117)])
+@pytest.mark.parametrize(("asked", "shown"), [((), 10), (("--sentences", "3"), 3), (("--sentences", "all"), 156)])
 def test_as_many_sentences_are_shown_as_are_asked_for(asked: tuple[str, ...], shown: int, site: Workspace) -> None:
     text = done(hospital("inspect", share_of(site), *asked, "--workspace", site.root)).stdout
-    assert f"{shown} of 117 sentences as anybody reads them" in text
+    assert f"{shown} of 156 sentences as anybody reads them" in text
     assert len(re.findall(r"^ +\d+  \S", text, flags=re.MULTILINE)) == shown
 
 
@@ -424,11 +424,11 @@ def test_a_page_with_own_sentences_says_so_on_top_and_is_its_owners_alone(site: 
     page = Page(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert page.text.index("This page holds PHI") < page.text.index("What share 1 of test would tell")
-    assert len(page.of_class("own")) == len(page.of_class("read")) == 117
+    assert len(page.of_class("own")) == len(page.of_class("read")) == 156
     phi = [[one.text[span.start : span.end] for span in one.annotations] for one in NOTES]
     assert sum(all(word in page.text for one in spans for word in tokenise(one).words) for spans in phi) == 39
-    assert "All 117 sentences." in page.text
-    assert "117 of all 117 were found again" in page.text
+    assert "All 156 sentences." in page.text
+    assert "156 of all 156 were found again" in page.text
 
 
 def test_a_page_without_notes_holds_none(site: Workspace, tmp_path: Path) -> None:
@@ -436,7 +436,7 @@ def test_a_page_without_notes_holds_none(site: Workspace, tmp_path: Path) -> Non
     assert "holds PHI" not in page.text
     assert not page.of_class("own")
     assert len(page.of_class("read")) == 20
-    assert "20 of 117 sentences, drawn at random" in page.text
+    assert "20 of 156 sentences, drawn at random" in page.text
 
 
 def test_the_page_says_first_what_a_share_is(site: Workspace, tmp_path: Path) -> None:

@@ -80,9 +80,7 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
                 "n",
                 before,
                 (f"{other} {behind}", label),
-                " advised rest to ",
-                ("Mora", "NOMBRE_SUJETO_ASISTENCIA"),
-                ".\nCall ",
+                " advised rest.\nCall ",
                 ("Ana", "NOMBRE_SUJETO_ASISTENCIA"),
                 "\nThere was chest pain",
             )
@@ -95,17 +93,16 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
     assert found.hidden_words == 1
     with_surrogates = CONSTRUCTIONS[name].replaces_phi
     assert found.hidden_left_out == (0 if with_surrogates else 1)
-    assert found.without_phi == (1 if with_surrogates else 0)
-    assert len(one[0].lengths) == 3 - found.hidden_left_out - found.left_out - found.without_phi
-    assert np.count_nonzero(one[0].tags) == 2 - found.hidden_left_out - found.left_out
+    assert len(one[0].lengths) == 3 - found.hidden_left_out - found.left_out
+    assert np.count_nonzero(one[0].tags) == 1 - found.left_out
 
 
 @pytest.mark.parametrize("name", ["surrogates", "no noise"])
 def test_what_is_only_probably_phi_is_not_counted_as_labelled(name: str) -> None:
     guard = Guard(CONSTRUCTIONS[name], 5, None, MemoisedNoise(bytes(32), b"bound"))
-    words = ("Otto", "on", "Ward", "Ana", "today")
+    words = ("Seen", "on", "Ward", "Ana", "today")
     hidden, doubtful = (np.array([word in found for word in words]) for found in (("Ward", "Ana"), ("Ward",)))
-    tags = np.where(hidden, np.uint8(HIDDEN_TAG), np.array([1, 0, 0, 0, 0], dtype=np.uint8))
+    tags = np.where(hidden, np.uint8(HIDDEN_TAG), np.uint8(0))
     guard.admit_sentences(TokenisedSentences(list(words), tags, np.array([5]), doubtful))
     assert guard.result().hidden_words == 1
 
