@@ -23,6 +23,7 @@ from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
+from bench.privacy.worth.sentences import measure as sentence_entries
 from bench.results import record
 
 
@@ -66,6 +67,11 @@ def chosen() -> None:
     record("privacy", chosen_entries())
 
 
+def sentences() -> None:
+    """Whether sentences without PHI are worth sharing."""
+    record("privacy", sentence_entries())
+
+
 def difference() -> None:
     """What successive shares of a hospital tell together."""
     record("privacy", difference_entries())
@@ -99,6 +105,7 @@ PARTS = {
     "reassembly": reassembly,
     "narrowing": narrowing,
     "chosen": chosen,
+    "sentences": sentences,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

@@ -118,7 +118,7 @@ def _control_entries() -> list[Entry]:
             outcomes = []
             for provider in there:
                 run = load_or_measure(_run(provider, side, seed), dict)
-                outcomes += [Outcome.of(run[site], run["commit"]) for site in _asked(provider, where)]
+                outcomes += [Outcome.of(run[site], run["commit"]) for site in asked_of(provider, where)]
             for kind, name in _NAMES.items():
                 value, (low, high) = with_interval([outcomes], kind, lambda mean: mean)
                 entries.append(
@@ -139,7 +139,8 @@ def _control_entries() -> list[Entry]:
     return entries
 
 
-def _asked(provider: str, where: str) -> tuple[str, ...]:
+def asked_of(provider: str, where: str) -> tuple[str, ...]:
+    """The hospitals of a rotation that are judged: "unseen", or those that are "sharing"."""
     order = _order(provider)
     return order[_SHARING + 1 :] if where == "unseen" else order[1 : _SHARING + 1]
 
@@ -158,7 +159,7 @@ def _compared(where: str) -> tuple[Comparison, int, int]:
                 continue
             providers.add(provider)
             seeds.add(seed)
-            asked = _asked(provider, where)
+            asked = asked_of(provider, where)
             for side, name in zip(_all_sides(compared), names, strict=True):
                 run = load_or_measure(name, dict)
                 side += [Outcome.of(run[site], run["commit"]) for site in asked]
