@@ -11,7 +11,6 @@ import numpy as np
 from aggregator import workspace as provider
 from aggregator.publishing import releases
 from foundation.files import write_text
-from foundation.secret_files import SECRET_BYTES
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous import KAnonymous
@@ -29,6 +28,7 @@ from site_client.policy.stored import set_policy
 from site_client.releases import pull
 from tests import constructions
 from tests.audited import write_audit
+from tests.loop import sample_the_same_runs
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 
@@ -73,11 +73,7 @@ def surrogates(bank: SurrogateBank) -> Surrogates:
 
 
 def site(root: Path, construction: Construction, training: str = "{}") -> hospital.Workspace:
-    """A hospital's workspace below `root`, a release of the construction in use.
-
-    Its key of notes is always the same: by the key runs of words are sampled, and short notes that say much the same are copies by some
-    samples and not by others.
-    """
+    """A hospital's workspace below `root`, a release of the construction in use."""
     central = provider.create(root / "provider", "test", construction.scheme.name)
     central.representer.mkdir()
     construction.save(central.representer)
@@ -85,7 +81,7 @@ def site(root: Path, construction: Construction, training: str = "{}") -> hospit
     write_audit(central.root / "audit", releases.representer_digest(central))
     releases.publish_representer(central)
     created = lenient(hospital.create(root / "site", "test"))
-    created.notes_key.write_bytes(bytes(SECRET_BYTES))
+    sample_the_same_runs(created.root)
     made, _ = pull.pull(created, str(central.releases), central.repository().fingerprint.key_id)
     return made
 
