@@ -1,23 +1,27 @@
-"""Whether hospitals' sentences without PHI are worth sharing: `en_sites` in five rotations, pools in memory, equal steps.
+"""What shares are worth with the copies that a provider's head learns from by default, and whether sentences without PHI are worth sharing.
 
-Narrowed, such a sentence shows hardly a word, and on MEDDOCAN's training notes (`chosen`) a head learned more without them. Here it is asked at
+`en_sites` in five rotations, pools in memory, equal steps, and the same copies of sentences on every side: `worth-sites` has none on any. Narrowed,
+a sentence without PHI shows hardly a word, and on MEDDOCAN's training notes (`chosen`) a head learned more without them. Here it is asked at
 hospitals whose notes look otherwise than the provider's, whose own sentences stay whole. `python -m bench.results_privacy sentences`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, partial
 
 import numpy as np
 
 from bench import corpora
-from bench.outcomes import Outcome, load_or_measure, score_pipeline, with_interval
+from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline, with_interval
 from bench.privacy.worth.chosen import chosen_sentences
 from bench.privacy.worth.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import STEPS, Sides, recipe
 from bench.privacy.worth.sites import asked_of, sides_of
 from bench.results import Entry
+from shared.augment.augmentation import AugmentedSource
 from shared.pipeline.pipeline import Pipeline
+from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.tagging import train_tagger
 
@@ -25,36 +29,50 @@ COMMAND = "python -m bench.results_privacy sentences"
 EVERY, HALF, LABELLED = KEPT = ("all", "half", "none")
 """Of the sentences without PHI."""
 _DROPPED = {EVERY: 0.0, HALF: 0.5, LABELLED: 1.0}
+ALONE, RAW = "alone", "raw"
+_SAID = {ALONE: "provider alone", RAW: "raw notes pooled"} | {
+    kept: f"shares with {kept} of the sentences without PHI" for kept in KEPT
+}
 _SEED = 1
+_KINDS = {"entities": "strict", "tokens": "token-binary"}
 
 
 def measure() -> list[Entry]:
-    """F1 and token precision where notes were shared and where none were, and what leaving sentences out changes."""
+    """F1 and token precision of every side where notes were shared and where none were, and what each kind of share is worth."""
     runs = {
-        (kept, provider): load_or_measure(f"sentences-{provider}-{kept}-{_SEED}", partial(_run, provider, kept))
+        (side, provider): load_or_measure(f"sentences-{provider}-{side}-{_SEED}", partial(_run, provider, side))
         for provider in corpora.SITES
-        for kept in KEPT
+        for side in _SAID
     }
     entries = []
     for where in ("sharing", "unseen"):
         sides = {
-            kept: [
-                Outcome.of(runs[kept, provider][site], runs[kept, provider]["commit"])
+            side: [
+                Outcome.of(runs[side, provider][site], runs[side, provider]["commit"])
                 for provider in corpora.SITES
                 for site in asked_of(provider, where)
             ]
-            for kept in KEPT
+            for side in _SAID
         }
-        for kept, outcomes in sides.items():
-            hits, extra, _ = np.sum([row for one in outcomes for row in one.tokens], axis=0).tolist()
-            precise = f"token precision {hits / (hits + extra):.4f}"
-            for kind, name in (("entities", "strict"), ("tokens", "token-binary")):
-                found = with_interval([outcomes], kind, lambda mean: mean)
-                entries.append(_entry(f"{where} hospitals, {kept}: {name} F1", found, precise, outcomes))
-                if kept != EVERY:
-                    gain = with_interval([sides[EVERY], outcomes], kind, lambda every, some: some - every)
-                    entries.append(_entry(f"{where} hospitals, {kept} over all: {name} F1", gain, precise, outcomes))
+        for side, outcomes in sides.items():
+            entries += [entry for kind in _KINDS for entry in _entries(where, side, kind, sides, outcomes)]
     return entries
+
+
+def _entries(
+    where: str, side: str, kind: str, sides: dict[str, list[Outcome]], outcomes: list[Outcome]
+) -> Iterator[Entry]:
+    begins = f"en_sites, {where} hospitals, with copies, {_SAID[side]}"
+    hits, extra, _ = np.sum([row for one in outcomes for row in one.tokens], axis=0).tolist()
+    precise = f"token precision {hits / (hits + extra):.4f}"
+    found = with_interval([outcomes], kind, lambda mean: mean)
+    yield _entry(f"{begins}: {_KINDS[kind]} F1", found, "F1", precise, outcomes)
+    if side in KEPT:
+        worth = Comparison(sides[ALONE], sides[RAW], outcomes).gain(kind)
+        yield _entry(f"{begins}: worth, {_KINDS[kind]}", worth, "of what raw notes add", precise, outcomes)
+    if side in (HALF, LABELLED):
+        gain = with_interval([sides[EVERY], outcomes], kind, lambda every, some: some - every)
+        yield _entry(f"{begins}: {_KINDS[kind]} F1 over shares with all", gain, "F1", precise, outcomes)
 
 
 @cache
@@ -62,25 +80,32 @@ def _sides(provider: str) -> Sides:
     return sides_of(provider)
 
 
-def _run(provider: str, kept: str) -> dict[str, object]:
+def _run(provider: str, side: str) -> dict[str, object]:
     sides = _sides(provider)
     made = sides.construction
-    own = tokenised_corpus(sides.provider, made.scheme).sentences
-    codes = chosen_sentences(pooled_codes(made, sides.provider, sides.pooled), _DROPPED[kept], own)
-    source = SharedCodesSource(made, codes, COPIES)
+    source: SentenceSource
+    if side in KEPT:
+        own = tokenised_corpus(sides.provider, made.scheme).sentences
+        codes = chosen_sentences(pooled_codes(made, sides.provider, sides.pooled), _DROPPED[side], own)
+        source = SharedCodesSource(made, codes, COPIES)
+    else:
+        notes = [*sides.provider, *(sides.pooled if side == RAW else ())]
+        source = AugmentedSource([tokenised_corpus(notes, made.scheme)], made.noise_free, COPIES)
     pipeline = Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, _SEED)))
     found = {site: score_pipeline(pipeline, corpora.en_site(site, "test")) for site in corpora.SITES}
     return {site: {"tokens": one.tokens, "entities": one.entities} for site, one in found.items()}
 
 
-def _entry(said: str, found: tuple[float, tuple[float, float]], precise: str, outcomes: list[Outcome]) -> Entry:
+def _entry(
+    measure: str, found: tuple[float, tuple[float, float]], unit: str, precise: str, outcomes: list[Outcome]
+) -> Entry:
     value, (low, high) = found
     return Entry(
-        f"en_sites, sentences without PHI in a share, {said}",
+        measure,
         round(value, 4),
         None,
         "",
-        "F1",
+        unit,
         (round(low, 4), round(high, 4)),
         1,
         "en_sites/test",
