@@ -34,8 +34,8 @@ _LETTERS, _COMMONEST = 4, 200
 _FEW_DOCUMENTS = 20
 _NOTE = (
     f"50 provider and 450 hospital notes, fastText of public text, {STEPS:,} steps for every side, all with both views, the last weights of each; "
-    "what is shown was chosen by the joining of sentences of training notes; twice as many steps gain raw notes 1.2 points of strict F1 and shares 0.3 (one seed, "
-    "not recorded)"
+    "what is shown was chosen by the joining of sentences of training notes; twice as many steps gained raw notes 1.2 points of strict F1 and shares 0.3 (one seed, "
+    "at 667d123, not recorded)"
 )
 
 
