@@ -125,6 +125,8 @@ PARTS = {
 def main() -> None:
     """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
+    for unknown in (part for part in sys.argv[1:] if part not in PARTS):
+        sys.exit(f"expected parts among {', '.join(PARTS)}, got {unknown}")
     for part in sys.argv[1:] or (name for name in PARTS if not name.endswith("-table")):
         PARTS[part]()
 
