@@ -170,6 +170,9 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator train-lm {notes} --units 0 --workspace {provider}", 2, "--units"),
     ("aggregator train-lm nothing --workspace {provider}", 2, "does not exist"),
     ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
+    ("aggregator train-head --window 20 --workspace {provider}", 2, "--tagger transformer"),
+    ("aggregator search-settings {notes} --checkpoint {empty} --workspace {provider}", 2, ""),
+    ("aggregator search-settings {notes} --checkpoint {folder} --workspace {provider}", 8, "model.safetensors"),
     # Copies of sentences.
     ("aggregator train-head --augment phi,nonsense --workspace {provider}", 2, "phi, context, shorthand, recase"),
     ("aggregator train-head --augment phi,phi --workspace {provider}", 2, "parted by commas"),

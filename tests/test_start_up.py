@@ -143,6 +143,7 @@ HEAVY = {
     "aggregator publish",
     "aggregator refresh",
     "aggregator release",
+    "aggregator search-settings",
     "aggregator train-embeddings",
     "aggregator train-head",
     "aggregator train-lm",

@@ -17,6 +17,7 @@ from aggregator.commands import sites as commands_sites
 from aggregator.commands.learning import heads as commands_heads
 from aggregator.commands.learning import public_text as commands_public_text
 from aggregator.commands.learning import representer as commands_representer
+from aggregator.commands.learning import settings as commands_settings
 from aggregator.commands.options import DEMONSTRATED, LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
@@ -32,7 +33,7 @@ SECTIONS = (
     ("Make and publish the representer", ("train-embeddings", "train-lm", "train-repr", "audit", "publish")),
     ("Let hospitals in", ("site", "serve", "account", "announce")),
     ("Every day", ("status", "ingest", "shares", "alarms")),
-    ("Every month", ("refresh", "train-head", "federate", "release", "renew")),
+    ("Every month", ("refresh", "search-settings", "train-head", "federate", "release", "renew")),
     ("Look back", ("evaluate", "audit-log")),
 )
 
@@ -187,6 +188,7 @@ for command in (
     commands_public_text.train_language_model,
     commands_representer.train_representer,
     commands_representer.audit,
+    commands_settings.search_settings,
     commands_heads.train_pool_head,
     commands_federate.federate,
     commands_releases.publish,

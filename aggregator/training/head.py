@@ -69,7 +69,7 @@ class HeadTraining:
         redrawn: whether surrogates were drawn anew in each pass.
         scores: of each site; empty where nothing was held out.
         augment: by what copies of sentences were made for it, and how many.
-        tagger: of which kind it is, and digests of what it began with.
+        tagger: of which kind it is, digests of what it began with, and settings that are not the paper's.
         defence: name of what kept a lying site from bending it.
         not_counted: tokens of each site whose label the defence did not count.
         influence: of each site on the others; None where it was not measured.
@@ -87,7 +87,7 @@ class HeadTraining:
     redrawn: bool
     scores: tuple[SiteScore, ...] = ()
     augment: Mapping[str, Any] = field(default_factory=dict)
-    tagger: Mapping[str, str | None] = field(default_factory=dict)
+    tagger: Mapping[str, str | int | None] = field(default_factory=dict)
     defence: str = Everything.name
     not_counted: Mapping[str, int] = field(default_factory=dict)
     influence: Influence | None = None

@@ -40,6 +40,8 @@ class TaggerOptions:
         kind: of TAGGERS.
         language_model: folder of one of `train-lm`, for khin2018; None for none.
         checkpoint: folder of a pretrained network, for the transformer, which needs it.
+        window: pieces that a transformer reads at a time; None for the paper's.
+        crf: whether a transformer scores the tags of a sentence together, by our CRF.
 
     Raises:
         ConfigurationError: what does not go together.
@@ -48,6 +50,8 @@ class TaggerOptions:
     kind: str = DEFAULT
     language_model: Path | None = None
     checkpoint: Path | None = None
+    window: int | None = None
+    crf: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in TAGGERS:
@@ -58,13 +62,24 @@ class TaggerOptions:
             raise ConfigurationError(
                 f"--tagger {Transformer.kind} begins with the network of --checkpoint FOLDER: give both, or neither"
             )
+        if self.settings and self.kind != Transformer.kind:
+            raise ConfigurationError(
+                f"--window and --crf are of --tagger {Transformer.kind}: leave them out, or give it"
+            )
 
-    def facts(self) -> dict[str, str | None]:
+    @property
+    def settings(self) -> dict[str, int]:
+        """What a transformer has otherwise than its paper."""
+        window = {} if self.window is None else {"window": self.window}
+        return window | ({"crf": 1} if self.crf else {})
+
+    def facts(self) -> dict[str, str | int | None]:
         """What decides the head, for its record."""
         return {
             "kind": self.kind,
             "language model": _digest(self.language_model, ("language.safetensors", "language.json")),
             "checkpoint": _digest(self.checkpoint, (WEIGHTS, CONFIG, TOKENIZER)),
+            **self.settings,
         }
 
 
@@ -73,9 +88,16 @@ def _digest(folder: Path | None, names: Sequence[str]) -> str | None:
     return None if folder is None else digest_of([file_sha256(folder / name) for name in names])
 
 
-def recipe_of(kind: str, epochs: int, seed: int) -> TaggingConfig:
-    """How heads of a kind are trained: a transformer as its paper fine-tunes, the others as ours."""
-    return replace(RECIPE if kind == Transformer.kind else TaggingConfig(), epochs=epochs, seed=seed)
+def recipe_of(kind: str, epochs: int, seed: int, batch: int | None = None) -> TaggingConfig:
+    """How heads of a kind are trained: a transformer as its paper fine-tunes, the others as ours.
+
+    Args:
+        kind: of TAGGERS.
+        epochs, seed: of the training.
+        batch: sentences a step; None for as many as the kind's recipe has.
+    """
+    recipe = RECIPE if kind == Transformer.kind else TaggingConfig()
+    return replace(recipe, epochs=epochs, seed=seed, batch=batch or recipe.batch)
 
 
 @dataclass(frozen=True)
@@ -156,4 +178,5 @@ def _khin(options: TaggerOptions, construction: Construction, seed: int) -> Tagg
 
 def _transformer(options: TaggerOptions, construction: Construction, seed: int) -> Tagger:
     assert options.checkpoint is not None
-    return start_from_checkpoint(options.checkpoint, construction.dim, len(construction.scheme.tags), seed)
+    tags = len(construction.scheme.tags)
+    return start_from_checkpoint(options.checkpoint, construction.dim, tags, seed, **options.settings)

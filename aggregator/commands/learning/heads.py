@@ -34,6 +34,11 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of whatever trains a head of the pool: what goes into it, and what is measured of it."""
     options = (
         click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool."),
+        click.option(
+            "--batch",
+            type=click.IntRange(1, 4096),
+            help="Sentences a step (default: 32, and 64 for transformer).",
+        ),
         click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times."),
         click.option(
             "--hold-out/--no-hold-out",
@@ -82,6 +87,17 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--checkpoint",
             type=existing_folder,
             help="For transformer: folder with config.json, tokenizer.json and model.safetensors of a pretrained network.",
+        ),
+        click.option(
+            "--window",
+            type=click.IntRange(1),
+            help="For transformer: pieces of words that are read at a time (default: 128, the paper's).",
+        ),
+        click.option(
+            "--crf/--no-crf",
+            default=False,
+            show_default=True,
+            help="For transformer: whether the tags of a sentence are scored together, which the paper's are not.",
         ),
         click.option(
             "--last-word/--no-last-word",
@@ -191,9 +207,11 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
         last_word=given["last_word"],
         operating_points=given["operating_points"],
         augment=AugmentOptions(given["augment"], given["alpha"], given["entities"], given["wordnet"]),
-        tagger=TaggerOptions(given["tagger"], given["language_model"], given["checkpoint"]),
+        tagger=TaggerOptions(
+            given["tagger"], given["language_model"], given["checkpoint"], given["window"], given["crf"]
+        ),
     )
-    return recipe_of(given["tagger"], given["epochs"], seed), options
+    return recipe_of(given["tagger"], given["epochs"], seed, given["batch"]), options
 
 
 def head_lines(trained: HeadTraining) -> list[str]:

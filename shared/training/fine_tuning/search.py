@@ -21,6 +21,7 @@ import numpy as np
 
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
+from shared.progress import Progress, silent
 from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.tagger import Tagger, predict
@@ -97,6 +98,7 @@ def search_settings(
     seed: int,
     space: SearchSpace = SearchSpace(),
     facts: Mapping[str, object] | None = None,
+    progress: Progress = silent,
 ) -> list[Tried]:
     """Try settings until so many trials have ended, those of a search that was cut among them.
 
@@ -107,6 +109,7 @@ def search_settings(
         seed: of what is tried.
         space: where is searched.
         facts: what tells this search from others, in JSON's types, such as a digest of the notes.
+        progress: is told the trials that have ended.
 
     Returns:
         the trials in the order in which they ended.
@@ -120,6 +123,7 @@ def search_settings(
     told = {"seed": seed, "space": asdict(space), "facts": dict(facts or {})}
     study = _study(path, json.loads(json.dumps(told)))
     while (ended := len(_ended(study))) < trials:
+        progress("trials", ended, trials)
         study.sampler, study.pruner = _chooser(seed, ended)
         _try(study, judge, space)
     return [_tried(one) for one in _ended(study)[:trials]]

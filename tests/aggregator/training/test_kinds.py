@@ -13,6 +13,7 @@ from shared.errors import ConfigurationError
 from shared.models.language_model import LanguageModel, LanguageModelConfig, save_language_model
 from shared.taggers.khin2018 import Khin2018
 from shared.taggers.registry import DEFAULT, TAGGERS, load_head
+from shared.taggers.transformer.transformer import Transformer
 from shared.training.fine_tuning.recipe import RECIPE
 from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, done, hospital, provider, refused, train_head, values
@@ -30,7 +31,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, .
     checkpoint = make_checkpoint(folder / "checkpoint")
     return {
         "khin2018": ("--language-model", folder / "language"),
-        "transformer": ("--checkpoint", checkpoint),
+        "transformer": ("--checkpoint", checkpoint, "--window", 30, "--crf", "--batch", 16),
         DEFAULT: (),
     }
 
@@ -48,6 +49,11 @@ def test_every_kind_goes_the_whole_way_whatever_kind_the_last_release_has(
         assert [one is not None for one in digests] == [kind == "khin2018", kind == "transformer"]
         # It was compared with a head of another kind, on the same sentences.
         assert trained["compared"]["changes"][0]["tokens"] > 50
+        if kind == "transformer":
+            head = load_head(loop.provider / "head")
+            assert isinstance(head, Transformer)
+            assert (head.config.window, head.config.crf, trained["recipe"]["batch"]) == (30, 1, 16)
+            assert (trained["tagger"]["window"], trained["tagger"]["crf"]) == (30, 1)
         if influence == "fast":
             # By small heads of the default kind, which read vectors of the same shares.
             assert {one["site"] for one in trained["influence"]["sites"]} == {"north", "south"}
@@ -77,6 +83,8 @@ def test_what_a_kind_begins_with_decides_the_head(loop: Loop, given: dict[str, t
         ({"kind": "transformer", "checkpoint": Path("a"), "language_model": Path("b")}, "--tagger khin2018"),
         ({"language_model": Path("a")}, "--tagger khin2018"),
         ({"kind": "crf"}, "expected one of"),
+        ({"window": 20}, "--window and --crf are of --tagger transformer"),
+        ({"kind": "khin2018", "crf": True}, "--window and --crf are of --tagger transformer"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, object], said: str) -> None:
@@ -104,4 +112,6 @@ def test_a_transformer_is_trained_as_its_paper_says_and_the_others_as_ours() -> 
         "transformer": RECIPE.learning_rate,
     }
     assert (recipe_of("transformer", 3, 7).epochs, recipe_of("transformer", 3, 7).seed) == (3, 7)
+    assert [recipe_of(kind, 3, 7).batch for kind in (DEFAULT, "transformer")] == [32, 64]
+    assert recipe_of("transformer", 3, 7, batch=5).batch == 5
     assert json.loads(json.dumps(HeadOptions().tagger.facts()))["kind"] == DEFAULT
