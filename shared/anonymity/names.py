@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import random
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foundation.reading import read_text
@@ -20,13 +20,35 @@ _SHORTEST = 3
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """The words of a list of names, each once: one name a line, or the first column of a CSV file; its header counts as a name.
+    """The words of a list of names, each once: one name a line, or the first column of a CSV file, without its header.
 
     Raises:
         StorageError: the file can't be read, or is not UTF-8.
     """
-    rows = csv.reader(read_text(path).splitlines())
-    return _words(row[0] for row in rows if row)
+    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    return _words(row[0] for row in rows[_has_header(rows) :])
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table begins with the names of its columns: of one column all other rows are numbers.
+
+    A header that counted as a name would hide the word "name", by which notes say that one follows.
+    """
+    if len(rows) < 2:
+        return False
+    return any(
+        cell.strip() and not _is_number(cell) and all(len(row) > place and _is_number(row[place]) for row in rows[1:])
+        for place, cell in enumerate(rows[0])
+        if place
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:

@@ -64,10 +64,13 @@ _CUT = ("",)
 _MEMORY_SPANS = 1 << 14
 # Of a span that is remembered.
 _MEMORY_CHARACTERS = 256
+# Of a span of any form: no release makes a hospital write more.
+_MOST_WORDS = 100
 # A float holds so many random digits.
 _DIGITS = 12
 
 Pattern = tuple[int | str, ...]
+Length = tuple[int, bool, int]
 _Key = tuple[int | str, ...]
 
 
@@ -82,6 +85,8 @@ class SurrogateBank:
         hides_casing: whether a surrogate has a casing and punctuation of its own.
         later: what stands behind other words of spans that were cut, see `telling_spans`: as spans.
         any_form: categories whose spans are of many lengths and forms; see `categories_of_any_form`.
+        lengths: of public spans of any form, as they were before they were cut: category, whether one has no letters, and its words;
+            None for those of `spans`.
 
     Raises:
         TrainingError: there are no spans, or a list holds something else than words of letters.
@@ -95,6 +100,7 @@ class SurrogateBank:
         hides_casing: bool = False,
         later: Sequence[tuple[int, tuple[str, ...]]] = (),
         any_form: frozenset[int] = frozenset(),
+        lengths: Sequence[Length] | None = None,
     ) -> None:
         self.spans = tuple(spans)
         self.later = tuple(later)
@@ -110,24 +116,30 @@ class SurrogateBank:
             )
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
-        self._lengths: dict[tuple[int, int | str], list[int]] = {}
         self._patterns: dict[tuple[int, tuple[str, ...]], Pattern] = {}
         for category, words in self.spans:
-            pattern = self._pattern(category, words)
+            pattern = self.pattern(category, words)
             self._whole.setdefault((category, pattern), []).append(words)
-            if self._is_of_any_form(category):
-                self._lengths.setdefault((category, pattern[0]), []).append(len(words))
             self._add_singles(category, words, ())
         for category, words in self.later:
             self._add_singles(category, words, _CUT)
+        self.lengths = tuple(self._lengths_of(self.spans) if lengths is None else lengths)
+        self._lengths: dict[tuple[int, int | str], list[int]] = {}
+        for category, digits, length in self.lengths:
+            self._lengths.setdefault((category, _HIDDEN_NUMBER if digits else _HIDDEN), []).append(length)
         self._listed: dict[str, int] = {}
         for index, listed in enumerate(self.lists):
             for word in listed:
                 self._listed.setdefault(word.lower(), index)
-        self._various = frozenset(filter(self._varies, {category for category, _ in self.spans}))
+        self._categories = frozenset(category for category, _ in self.spans)
+        self._various = frozenset(filter(self._varies, self._categories))
 
     def __repr__(self) -> str:
         return f"SurrogateBank({len(self.spans)} spans)"
+
+    def has_whole(self, category: int) -> bool:
+        """Whether its spans are public ones as they stood somewhere: those of any form were cut where they tell, of some categories there is none."""
+        return category in self._categories and not self._is_of_any_form(category)
 
     def draw_lengths(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
         """The sentences in which each span of any form is as long as some public one; all that remains of its words is their casing.
@@ -145,7 +157,7 @@ class SurrogateBank:
             if not self._is_of_any_form(category):
                 continue
             own = words[start:end]
-            public = self._lengths.get((category, self._pattern(category, own)[0])) or _NO_LENGTHS
+            public = self._lengths.get((category, self.pattern(category, own)[0])) or _NO_LENGTHS
             length = public[int(chance * len(public))]
             inside = np.full(length, 2 * category + 2)
             inside[0] = tags[start]
@@ -184,20 +196,33 @@ class SurrogateBank:
             varied = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
             ]
-            if self._is_of_any_form(category):
-                varied = _written_like(self._written(words[start:end]), varied)
-            words[start:end] = varied
+            words[start:end] = self.written_like(category, words[start:end], varied)
         tags = np.where(chunk.are_doubtful, np.uint8(UNKNOWN_TAG), without_hidden(chunk.tags))
         return TokenisedSentences(words, tags, chunk.lengths)
 
+    def written_like(self, category: int, words: Sequence[str], drawn: list[str]) -> list[str]:
+        """A drawn span in capitals, or without, where that is shown of the one whose place it takes."""
+        if not self._is_of_any_form(category):
+            return drawn
+        how = self._written(words)
+        if how == "capitals":
+            return list(map(str.upper, drawn))
+        return list(map(str.lower, drawn)) if how == "no capitals" else drawn
+
+    def _lengths_of(self, spans: Iterable[tuple[int, tuple[str, ...]]]) -> Iterator[Length]:
+        """The lengths of those spans that are of any form."""
+        for category, words in spans:
+            if self._is_of_any_form(category):
+                yield category, self.pattern(category, words)[0] == _HIDDEN_NUMBER, min(len(words), _MOST_WORDS)
+
     def _add_singles(self, category: int, words: Sequence[str], ahead: Sequence[str]) -> None:
-        for place, (word, kind) in enumerate(zip(words, self._pattern(category, words), strict=True)):
+        for place, (word, kind) in enumerate(zip(words, self.pattern(category, words), strict=True)):
             if isinstance(kind, int):
                 for key in _keys(category, words[place - 1 : place] if place else ahead, kind):
                     self._single.setdefault(key, []).append(word)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
-        pattern = self._pattern(category, words)
+        pattern = self.pattern(category, words)
         found = self._whole.get((category, pattern), [])
         if len(found) >= _FEW:
             return list(found[int(chances[0] * len(found))])
@@ -206,7 +231,7 @@ class SurrogateBank:
             drawn.append(kind if isinstance(kind, str) else self._token(category, drawn[-1:], kind, chance))
         return drawn
 
-    def _pattern(self, category: int, words: Sequence[str]) -> Pattern:
+    def pattern(self, category: int, words: Sequence[str]) -> Pattern:
         """What a span is drawn by: casing class of each word, and punctuation as it is, for both travel; or its length."""
         key = category, tuple(words)
         found = self._patterns.get(key)
@@ -292,13 +317,18 @@ def surrogate_bank(
     pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
     firsts = [(category, cut[0]) for category, cut in pieces]
     later = [(category, piece) for category, cut in pieces for piece in cut[1:]]
-    return SurrogateBank(firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form)
+    whole = SurrogateBank(spans, hides_casing=hides_casing, any_form=any_form)
+    return SurrogateBank(
+        firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form, lengths=whole.lengths
+    )
 
 
 def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
     spans, later = ([[category, *words] for category, words in listed] for listed in (bank.spans, bank.later))
     cut = {"later": later} if bank.later else {}
+    if bank.lengths:
+        cut["lengths"] = [[category, int(digits), length] for category, digits, length in bank.lengths]
     kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
     write_text(
         folder / FILE,
@@ -331,12 +361,20 @@ def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
         ):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
+        # One that was made before lengths were kept has those of its spans.
+        lengths = [(int(one[0]), bool(one[1]), int(one[2])) for one in data["lengths"]] if "lengths" in data else None
+        if not all(
+            0 <= category < len(scheme.categories) and 0 < length <= _MOST_WORDS
+            for category, _, length in lengths or ()
+        ):
+            raise ValueError
         return SurrogateBank(
             spans,
             lists,
             hides_casing=data["format"] == _FORMAT_HIDING,
             later=later,
             any_form=categories_of_any_form(scheme),
+            lengths=lengths,
         )
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
@@ -364,12 +402,6 @@ def _in_casing(word: str, kind: int) -> str:
     if kind not in _LETTERS or not word.isalpha():
         return word
     return {_LOWER: word.lower(), _UPPER: word.upper(), _INITIAL: word.capitalize()}.get(kind, word)
-
-
-def _written_like(how: str, words: list[str]) -> list[str]:
-    if how == "capitals":
-        return list(map(str.upper, words))
-    return list(map(str.lower, words)) if how == "no capitals" else words
 
 
 def _cased_like(word: str, model: str) -> str:

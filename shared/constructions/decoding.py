@@ -24,7 +24,9 @@ from shared.anonymity.public_lists import PublicList, on_public_lists
 from shared.anonymity.shipped_lists import dictionary_words, lists_of
 from shared.anonymity.surrogates import SurrogateBank
 from shared.augment.pseudonyms import is_punctuation
+from shared.constructions.drawn_spans import DrawnSpans
 from shared.embeddings.members import MemberVectors
+from shared.labels import tag_spans
 from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
@@ -61,12 +63,14 @@ class Decoding:
         representer: turns each view into what the head gets.
         bank: public PHI; None where the share has the places of labelled PHI as those of other words.
         dates: numbers of the categories of days.
+        spans: draws whole spans of which the bank has pieces alone; None for nothing.
     """
 
     vectors: MemberVectors
     representer: TokenLocal
     bank: SurrogateBank | None
     dates: frozenset[int] = frozenset()
+    spans: DrawnSpans | None = None
 
     @property
     def dim(self) -> int:
@@ -173,6 +177,9 @@ class Decoding:
         tags = np.where(inside, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = bank.replace_spans(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
+        if self.spans is not None:
+            for start, end, category in tag_spans(tags):
+                drawn[start:end] = self.spans.draw(category, words[start:end].tolist(), generator) or drawn[start:end]
         return places, [drawn[place] for place in places.tolist()]
 
     def _own_notes(self, sentences: CodedSentences) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shared.anonymity.redrawing import Redrawing
 from shared.constructions.decoding import Decoding, decoded_dim
+from shared.constructions.drawn_spans import drawn_spans
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, explain_narrowing
 from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
@@ -30,6 +31,7 @@ from shared.sentences.codes import CodedSentences, SharedCodes
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
+from shared.text.language import guess_vocabulary
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,9 @@ class Coded(NarrowedVocabulary, KAnonymous):
 
     @cached_property
     def _decoding(self) -> Decoding:
-        return Decoding(self.vectors, self.representer, self.surrogate_bank, categories_of_dates(self.scheme))
+        bank = self.surrogate_bank
+        spans = None if bank is None else drawn_spans(bank, self.scheme, guess_vocabulary(self.vectors.words))
+        return Decoding(self.vectors, self.representer, bank, categories_of_dates(self.scheme), spans)
 
     def redrawing(self) -> Redrawing | None:
         """None: surrogates are drawn where codes are read."""

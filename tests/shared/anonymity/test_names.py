@@ -13,9 +13,29 @@ from shared.anonymity.names import default_names, full_names, read_names
 def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:
     path = tmp_path / "names.csv"
     path.write_text('name,count\n"DE LA CRUZ",5\nGarcía,7\n\n', encoding="utf-8")
-    assert read_names(path) == ("name", "CRUZ", "García")
+    assert read_names(path) == ("CRUZ", "García")
     with pytest.raises(StorageError):
         read_names(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("nombre,frec,edad_media\nANTONIO,765138,52.7\nJOSE,706051,58.3\n", ("ANTONIO", "JOSE")),
+        ("ANTONIO,765138,52.7\nJOSE,706051,58.3\n", ("ANTONIO", "JOSE")),
+        ("Smith\nJones\n", ("Smith", "Jones")),
+        ("Smith,Jr.\nJones,5\nBrown,\n", ("Smith", "Jones", "Brown")),
+        ("Smith,rank\n", ("Smith",)),
+        ("", ()),
+    ],
+)
+def test_a_header_is_no_name_and_what_may_be_a_name_is_no_header(
+    tmp_path: Path, text: str, names: tuple[str, ...]
+) -> None:
+    """As a name it would hide the word "nombre", by which notes say that a name follows."""
+    path = tmp_path / "names.csv"
+    path.write_text(text, encoding="utf-8")
+    assert read_names(path) == names
 
 
 def test_a_name_counts_as_the_words_that_a_note_cuts_it_into(tmp_path: Path) -> None:

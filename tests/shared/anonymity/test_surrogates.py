@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from shared.anonymity.names import default_names, read_names
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.errors import ModelError, TrainingError
-from shared.labels import HIDDEN_TAG, LabelScheme
+from shared.labels import HIDDEN_TAG, LabelScheme, categories_of_any_form, load_scheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
@@ -233,6 +234,10 @@ def test_lists_of_names_as_they_are_read_come_back(tmp_path: Path) -> None:
         '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", ""]]}',
         '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", "73154201"]]}',
         '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [["ada", "Ada Quillfeather"]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [], "lengths": [[0, 0, 101]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [], "lengths": [[0, 0, 0]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [], "lengths": [[2, 0, 1]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [], "lengths": [[0, 0]]}',
     ],
 )
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
@@ -277,6 +282,25 @@ class TestSpansOfAnyForm:
         assert {one.tokens for one in found} == {4, 5}
         assert all(one.tags.tolist() == [0, 1, *[2] * (one.tokens - 3), 0] for one in found)
         assert all(one.lengths.tolist() == [one.tokens] for one in found)
+
+    def test_a_span_that_is_cut_where_it_tells_keeps_its_length(self, tmp_path: Path) -> None:
+        """Else a head would learn that e-mails end ahead of their host."""
+        scheme = load_scheme("meddocan")
+        email = scheme.category_index["CORREO_ELECTRONICO"]
+        words = ["Wulfosyth", "@", "quillmail", ".", "zed"]
+        public = chunk(words, [2 * email + 1, *[2 * email + 2] * 4])
+        bank = surrogate_bank([public], public_lists=(), any_form=categories_of_any_form(scheme))
+        assert max(len(span) for _, span in (*bank.spans, *bank.later)) < 5
+        assert bank.lengths == ((email, False, 5),)
+        save_bank(bank, tmp_path)
+        for one in (bank, load_bank(tmp_path, scheme)):
+            sent = one.draw_lengths(chunk(["a", "b"], [2 * email + 1, 0]), torch.Generator().manual_seed(1))
+            assert sent.tags.tolist() == [2 * email + 1, *[2 * email + 2] * 4, 0]
+        # One of before lengths were kept is read as ever.
+        data = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
+        del data["lengths"]
+        (tmp_path / FILE).write_text(json.dumps(data), encoding="utf-8")
+        assert load_bank(tmp_path, scheme).lengths == ((email, False, len(bank.spans[0][1])),)
 
     def test_capitals_stay_capitals_and_small_letters_small(self) -> None:
         assert all("".join(self.shared(["ELM", "ST"], [1, 2], seed).words).isupper() for seed in range(9))
