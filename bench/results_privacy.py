@@ -22,8 +22,8 @@ from bench.privacy.reading import measure as reading_entries
 from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
+from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
-from bench.privacy.worth.sentences import measure as sentence_entries
 from bench.results import record
 
 
@@ -67,9 +67,9 @@ def chosen() -> None:
     record("privacy", chosen_entries())
 
 
-def sentences() -> None:
-    """Whether sentences without PHI are worth sharing."""
-    record("privacy", sentence_entries())
+def copies() -> None:
+    """What shares are worth to a head that learns from copies too."""
+    record("privacy", copies_entries())
 
 
 def difference() -> None:
@@ -105,7 +105,7 @@ PARTS = {
     "reassembly": reassembly,
     "narrowing": narrowing,
     "chosen": chosen,
-    "sentences": sentences,
+    "copies": copies,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

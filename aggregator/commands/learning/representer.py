@@ -107,7 +107,7 @@ policy_option = click.option(
     "--names",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="List of names of one kind, one a line or the first column of a CSV file (default: those of Faker).",
+    help="List of names of one kind, one a line or the first column of a CSV file, a header aside (default: those of Faker).",
 )
 @click.option(
     "--neighbours",

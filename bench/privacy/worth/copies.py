@@ -1,8 +1,7 @@
-"""What shares are worth with the copies that a provider's head learns from by default, and whether sentences without PHI are worth sharing.
+"""What shares are worth to a head that learns from altered copies too, as a provider's does by default.
 
-`en_sites` in five rotations, pools in memory, equal steps, and the same copies of sentences on every side: `worth-sites` has none on any. Narrowed,
-a sentence without PHI shows hardly a word, and on MEDDOCAN's training notes (`chosen`) a head learned more without them. Here it is asked at
-hospitals whose notes look otherwise than the provider's, whose own sentences stay whole. `python -m bench.results_privacy sentences`.
+`en_sites` in five rotations, pools in memory, equal steps, and the same copies of sentences on every side: `worth-sites` has none on any.
+`python -m bench.results_privacy copies`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import numpy as np
 
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline, with_interval
-from bench.privacy.worth.chosen import chosen_sentences
 from bench.privacy.worth.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import STEPS, Sides, recipe
 from bench.privacy.worth.sites import asked_of, sides_of
@@ -26,15 +24,10 @@ from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.tagging import train_tagger
 
-COMMAND = "python -m bench.results_privacy sentences"
-EVERY, HALF = KEPT = ("all", "half")
-"""Of the sentences without PHI. With none of them a token is missed oftener where nothing was shared (docs/adr/0029)."""
-_DROPPED = {EVERY: 0.0, HALF: 0.5}
-ALONE, RAW = "alone", "raw"
-_SAID = {ALONE: "provider alone", RAW: "raw notes pooled"} | {
-    kept: f"shares with {kept} of the sentences without PHI" for kept in KEPT
-}
-SEEDS = (1, 2)
+COMMAND = "python -m bench.results_privacy copies"
+ALONE, RAW, SHARES = "alone", "raw", "shares"
+_SAID = {ALONE: "provider alone", RAW: "raw notes pooled", SHARES: "shares pooled"}
+SEEDS = (1, 2, 3)
 _KINDS = {"entities": "strict", "tokens": "token-binary"}
 
 
@@ -64,7 +57,7 @@ def measure() -> list[Entry]:
 
 def run(side: str, seed: int, provider: str) -> dict[str, Any]:
     """What a side reaches at every hospital, trained where it is not there yet."""
-    return load_or_measure(f"sentences-{provider}-{side}-{seed}", partial(_scored, provider, side, seed))
+    return load_or_measure(f"copies-{provider}-{side}-{seed}", partial(_scored, provider, side, seed))
 
 
 def _entries(where: str, side: str, kind: str, sides: dict[str, list[Outcome]]) -> Iterator[Entry]:
@@ -74,12 +67,9 @@ def _entries(where: str, side: str, kind: str, sides: dict[str, list[Outcome]]) 
     precise = f"token precision {hits / (hits + extra):.4f}"
     found = with_interval([outcomes], kind, lambda mean: mean)
     yield _entry(f"{begins}: {_KINDS[kind]} F1", found, "F1", precise, outcomes)
-    if side in KEPT:
+    if side == SHARES:
         worth = Comparison(sides[ALONE], sides[RAW], outcomes).gain(kind)
         yield _entry(f"{begins}: worth, {_KINDS[kind]}", worth, "of what raw notes add", precise, outcomes)
-    if side == HALF:
-        gain = with_interval([sides[EVERY], outcomes], kind, lambda every, some: some - every)
-        yield _entry(f"{begins}: {_KINDS[kind]} F1 over shares with all", gain, "F1", precise, outcomes)
 
 
 @cache
@@ -91,10 +81,8 @@ def _scored(provider: str, side: str, seed: int) -> dict[str, object]:
     sides = _sides(provider)
     made = sides.construction
     source: SentenceSource
-    if side in KEPT:
-        own = tokenised_corpus(sides.provider, made.scheme).sentences
-        codes = chosen_sentences(pooled_codes(made, sides.provider, sides.pooled), _DROPPED[side], own)
-        source = SharedCodesSource(made, codes, COPIES)
+    if side == SHARES:
+        source = SharedCodesSource(made, pooled_codes(made, sides.provider, sides.pooled), COPIES)
     else:
         notes = [*sides.provider, *(sides.pooled if side == RAW else ())]
         source = AugmentedSource([tokenised_corpus(notes, made.scheme)], made.noise_free, COPIES)
