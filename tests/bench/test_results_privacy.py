@@ -9,7 +9,7 @@ def test_a_part_that_is_not_known_is_refused_before_anything_is_measured(monkeyp
     measured: list[str] = []
     monkeypatch.setitem(results_privacy.PARTS, "chosen", lambda: measured.append("chosen"))
     monkeypatch.setattr("sys.argv", ["results_privacy", "chosen", "--help"])
-    with pytest.raises(SystemExit, match=r"expected parts among .*sentences.*, got --help"):
+    with pytest.raises(SystemExit, match=r"expected parts among .*copies.*, got --help"):
         results_privacy.main()
     assert not measured
     monkeypatch.setattr("sys.argv", ["results_privacy", "chosen"])
