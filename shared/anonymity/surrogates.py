@@ -18,29 +18,21 @@ draw them among the neighbours of the true word, so that they tell about it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from foundation.files import write_text
-from foundation.reading import read_text
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.telling_spans import Telling
 from shared.augment.pseudonyms import is_punctuation
-from shared.errors import ModelError, TrainingError
-from shared.labels import UNKNOWN_TAG, LabelScheme, categories_of_any_form, without_hidden
+from shared.errors import TrainingError
+from shared.labels import UNKNOWN_TAG, without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
 
-FILE = "surrogates.json"
-FORMAT = "deid-commons surrogates 1"
-# Of its own, so that a version that would show the casing refuses the release.
-_FORMAT_HIDING = "deid-commons surrogates 2"
 # With fewer spans of a pattern, its tokens are drawn one after another, each by the one before: a head would learn the
 # few by heart.
 _FEW = 3
@@ -65,7 +57,7 @@ _MEMORY_SPANS = 1 << 14
 # Of a span that is remembered.
 _MEMORY_CHARACTERS = 256
 # Of a span of any form: no release makes a hospital write more.
-_MOST_WORDS = 100
+MOST_WORDS = 100
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -213,7 +205,7 @@ class SurrogateBank:
         """The lengths of those spans that are of any form."""
         for category, words in spans:
             if self._is_of_any_form(category):
-                yield category, self.pattern(category, words)[0] == _HIDDEN_NUMBER, min(len(words), _MOST_WORDS)
+                yield category, self.pattern(category, words)[0] == _HIDDEN_NUMBER, min(len(words), MOST_WORDS)
 
     def _add_singles(self, category: int, words: Sequence[str], ahead: Sequence[str]) -> None:
         for place, (word, kind) in enumerate(zip(words, self.pattern(category, words), strict=True)):
@@ -321,63 +313,6 @@ def surrogate_bank(
     return SurrogateBank(
         firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form, lengths=whole.lengths
     )
-
-
-def save_bank(bank: SurrogateBank, folder: Path) -> None:
-    """Write surrogates.json."""
-    spans, later = ([[category, *words] for category, words in listed] for listed in (bank.spans, bank.later))
-    cut = {"later": later} if bank.later else {}
-    if bank.lengths:
-        cut["lengths"] = [[category, int(digits), length] for category, digits, length in bank.lengths]
-    kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
-    write_text(
-        folder / FILE,
-        json.dumps({"format": kind, "spans": spans, "lists": bank.lists, **cut}, ensure_ascii=False),
-        private=False,
-    )
-
-
-def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
-    """What `save_bank` wrote.
-
-    Args:
-        folder: of the release.
-        scheme: its labels.
-
-    Raises:
-        ModelError: the file is damaged, or of other labels.
-    """
-    try:
-        data = json.loads(read_text(folder / FILE))
-        if data["format"] not in (FORMAT, _FORMAT_HIDING):
-            raise ValueError
-        # A bank that was made before spans were cut has none that are later.
-        spans, later = (
-            tuple((int(span[0]), tuple(map(str, span[1:]))) for span in listed)
-            for listed in (data["spans"], data.get("later", []))
-        )
-        if not all(
-            0 <= category < len(scheme.categories) and words and all(words) for category, words in spans + later
-        ):
-            raise ValueError
-        lists = tuple(tuple(map(str, words)) for words in data["lists"])
-        # One that was made before lengths were kept has those of its spans.
-        lengths = [(int(one[0]), bool(one[1]), int(one[2])) for one in data["lengths"]] if "lengths" in data else None
-        if not all(
-            0 <= category < len(scheme.categories) and 0 < length <= _MOST_WORDS
-            for category, _, length in lengths or ()
-        ):
-            raise ValueError
-        return SurrogateBank(
-            spans,
-            lists,
-            hides_casing=data["format"] == _FORMAT_HIDING,
-            later=later,
-            any_form=categories_of_any_form(scheme),
-            lengths=lengths,
-        )
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
-        raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 
 
 def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:

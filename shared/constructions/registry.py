@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from foundation.reading import read_text
-from shared.anonymity.surrogates import FILE as BANK_FILE
-from shared.anonymity.surrogates import load_bank
+from shared.anonymity.bank_files import FILE as BANK_FILE
+from shared.anonymity.bank_files import load_bank
 from shared.constructions.construction import Construction, Parts
 from shared.constructions.procedures.codes import K_ANONYMOUS, SURROGATES
 from shared.constructions.procedures.dann import DANN

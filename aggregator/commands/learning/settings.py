@@ -13,7 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
-    from aggregator.training.settings_search import Found
+    from aggregator.training.judging.settings_search import Found
 
 _KEPT = "settings-search.jsonl"
 
@@ -63,8 +63,8 @@ def search_settings(
     A fifth of the notes judges and is not learnt from. One that was cut goes on with the same command. It trains once for every trial.
     """
     from aggregator import workspace
+    from aggregator.training.judging.settings_search import Search, search
     from aggregator.training.kinds import TaggerOptions
-    from aggregator.training.settings_search import Search, search
     from command_line.notes import Notes
 
     target = workspace.open_workspace(root)

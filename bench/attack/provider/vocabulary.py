@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bench.attack.release import Draft, Forgery, Lie, forged
 from bench.attack.world import NEXT
-from shared.anonymity.surrogates import FILE as BANK
+from shared.anonymity.bank_files import FILE as BANK
 from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors

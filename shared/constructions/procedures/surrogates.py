@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.bank_files import save_bank
 from shared.anonymity.public_words import PublicRule
 from shared.anonymity.redrawing import Redrawing
-from shared.anonymity.surrogates import SurrogateBank, save_bank, surrogate_bank
+from shared.anonymity.surrogates import SurrogateBank, surrogate_bank
 from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.accounting import Accounting, independence_accounting
 from shared.constructions.construction import OwnSet, Parts, Protection, Trials, WordChanges

@@ -11,8 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.anonymity.bank_files import FILE, load_bank, save_bank
 from shared.anonymity.names import default_names, read_names
-from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
+from shared.anonymity.surrogates import SurrogateBank, surrogate_bank
 from shared.errors import ModelError, TrainingError
 from shared.labels import HIDDEN_TAG, LabelScheme, categories_of_any_form, load_scheme
 from shared.sentences.tokenised import TokenisedSentences

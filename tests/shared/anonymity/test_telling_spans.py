@@ -11,8 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.anonymity.bank_files import FILE, load_bank, save_bank
 from shared.anonymity.public_lists import PublicList
-from shared.anonymity.surrogates import FILE, load_bank, save_bank, surrogate_bank
+from shared.anonymity.surrogates import surrogate_bank
 from shared.anonymity.telling_spans import SpanSearch, Telling
 from shared.labels import LabelScheme
 from shared.sentences.tokenised import TokenisedSentences

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import torch
 
+from shared.anonymity.bank_files import save_bank
 from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.shipped_lists import shipped_lists
-from shared.anonymity.surrogates import SurrogateBank, save_bank
+from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction, Trials, WordChanges
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.procedures import dann, invariance, three_part

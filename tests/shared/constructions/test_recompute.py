@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from foundation.errors import StorageError
+from shared.anonymity.bank_files import FILE
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.shipped_lists import shipped_lists
-from shared.anonymity.surrogates import FILE, SurrogateBank
+from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
 from shared.constructions.promised import Narrowed, Recomputed
