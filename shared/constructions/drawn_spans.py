@@ -9,8 +9,9 @@ months and names together, since some are both. All that is drawn from is public
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from random import Random
 
 import numpy as np
@@ -27,21 +28,19 @@ _LETTERS = "Aa"
 
 
 class DrawnSpans:
-    """Draws spans by their pattern.
+    """Draws spans by their pattern. What it draws from is read when the first is drawn: in-house nothing is.
 
     Args:
         bank: that drew the surrogates of the shares.
-        kinds: what can be drawn.
-        named: kind of each category that has one, by its number.
-        always: categories that the bank does not draw either where it has whole spans of them.
+        scheme: of the labels.
+        language: of the notes, one of LANGUAGES.
     """
 
-    def __init__(
-        self, bank: SurrogateBank, kinds: Kinds, named: Mapping[int, str], always: frozenset[int] = frozenset()
-    ) -> None:
-        self._bank, self._kinds, self._named = bank, kinds, dict(named)
-        # What the bank draws well is not drawn here.
-        self._left = frozenset(category for category in named if bank.has_whole(category)) - always
+    def __init__(self, bank: SurrogateBank, scheme: LabelScheme, language: str) -> None:
+        self._bank, self._scheme, self._language = bank, scheme, language
+        # Of days it has whole spans, but puts months and names together.
+        always = categories_of_dates(scheme)
+        self._left = frozenset(number for number in scheme.category_index.values() if bank.has_whole(number)) - always
         self._found: dict[int, dict[Pattern, list[tuple[str, ...]]]] = {}
 
     def draw(self, category: int, words: Sequence[str], generator: np.random.Generator) -> list[str] | None:
@@ -55,7 +54,7 @@ class DrawnSpans:
         Returns:
             None where the bank draws the category, or no form has the pattern.
         """
-        if category in self._left or category not in self._named:
+        if category in self._left:
             return None
         if category not in self._found:
             self._found[category] = self._by_pattern(category)
@@ -68,12 +67,21 @@ class DrawnSpans:
         return self._bank.written_like(category, words, list(drawn))
 
     def _by_pattern(self, category: int) -> dict[Pattern, list[tuple[str, ...]]]:
-        chance = Random(category)
+        kind = kind_of_category(self._scheme.name, self._scheme.categories[category])
         found: dict[Pattern, list[tuple[str, ...]]] = {}
+        if kind is None or kind not in self._kinds:
+            return found
+        chance = Random(category)
         for _ in range(_DRAWN):
-            words = tuple(cut_tokens(self._kinds.draw(self._named[category], chance))[0])
+            words = tuple(cut_tokens(self._kinds.draw(kind, chance))[0])
             found.setdefault(self._bank.pattern(category, words), []).append(words)
         return found
+
+    @cached_property
+    def _kinds(self) -> Kinds:
+        kinds = kinds_of(self._language, with_faker=False)
+        names = tuple(word.capitalize() for listed in self._bank.lists for word in listed)
+        return replace(kinds, people=People((Culture(names, names),), ())) if names else kinds
 
 
 def drawn_spans(bank: SurrogateBank, scheme: LabelScheme, language: str | None) -> DrawnSpans | None:
@@ -84,12 +92,4 @@ def drawn_spans(bank: SurrogateBank, scheme: LabelScheme, language: str | None) 
         scheme: of the labels.
         language: of the notes; None where nobody knows.
     """
-    if language not in LANGUAGES:
-        return None
-    kinds = kinds_of(language, with_faker=False)
-    names = tuple(word.capitalize() for listed in bank.lists for word in listed)
-    if names:
-        kinds = replace(kinds, people=People((Culture(names, names),), ()))
-    named = {number: kind_of_category(scheme.name, category) for category, number in scheme.category_index.items()}
-    known = {number: kind for number, kind in named.items() if kind is not None and kind in kinds}
-    return DrawnSpans(bank, kinds, known, categories_of_dates(scheme))
+    return DrawnSpans(bank, scheme, language) if language in LANGUAGES and language is not None else None
