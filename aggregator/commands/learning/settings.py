@@ -72,7 +72,7 @@ def search_settings(
     asked = Search(TaggerOptions("transformer", checkpoint=checkpoint, crf=crf), trials, most_epochs, seed)
     with progress_bar(quiet=as_json) as bar:
         found = search(asked, list(notes), target.scheme, kept or target.root / _KEPT, bar)
-    lines = [*notes.lines(), *_lines(found), f"next: {_next(found, checkpoint, crf=crf)}"]
+    lines = [*notes.lines(), *_lines(found), _next(found, checkpoint, crf=crf)]
     report(_as_json(found), lines, as_json=as_json)
 
 
@@ -81,7 +81,7 @@ def _lines(found: Found) -> list[str]:
     lines = [f"learnt from {learnt} notes, judged by {judging} others; strict F1 of the tagger alone:"]
     for number, one in enumerate(found.tried, 1):
         tried = one.settings
-        best = "  best" if one is found.best else "  given up on the way" if one.given_up else ""
+        best = "  best" if one is found.best and one.score else "  given up on the way" if one.given_up else ""
         lines.append(
             f"  trial {number:3}: {tried.epochs:2} epochs, {tried.batch} sentences a step, {tried.window} pieces: {one.score:.4f}{best}"
         )
@@ -89,9 +89,12 @@ def _lines(found: Found) -> list[str]:
 
 
 def _next(found: Found, checkpoint: Path, *, crf: bool) -> str:
+    if not found.best.score:
+        # The first of equals would be taken for the best.
+        return "no trial found a whole span, so that none is better than another: give more notes or --most-epochs, or another checkpoint"
     best = found.best.settings
     return (
-        f"aggregator train-head --tagger transformer --checkpoint {checkpoint} --epochs {best.epochs} --batch {best.batch} "
+        f"next: aggregator train-head --tagger transformer --checkpoint {checkpoint} --epochs {best.epochs} --batch {best.batch} "
         f"--window {best.window}" + (" --crf" if crf else "")
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,11 @@ def searched(at: Path, notes: list[Document], *options: object) -> Result:
     return provider("search-settings", path, *asked)
 
 
-def test_one_that_goes_on_keeps_its_trials_and_names_the_command_that_trains_so(at: Path) -> None:
+def test_one_that_goes_on_keeps_its_trials_and_names_the_command_that_trains_so(
+    at: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = count(1)
+    monkeypatch.setattr("shared.training.fine_tuning.recipe.strict_f1", lambda *asked: next(scores) / 100)
     notes = list(tiny_notes(10))
     first = values(searched(at, notes, "--trials", 2, "--json"))
     more = done(searched(at, notes, "--trials", 3))
@@ -46,6 +51,13 @@ def test_one_that_goes_on_keeps_its_trials_and_names_the_command_that_trains_so(
         name: best[name] for name in best if name != "epochs"
     }
     assert (asked["--tagger"], int(asked["--epochs"])) == ("transformer", best["epochs"])
+
+
+def test_where_nothing_is_found_no_settings_are_called_the_best(at: Path) -> None:
+    said = done(searched(at, list(tiny_notes(6)), "--trials", 2)).stdout
+    assert "no trial found a whole span" in said
+    assert "next:" not in said
+    assert "best" not in said
 
 
 def test_a_search_of_other_notes_or_settings_begins_in_another_file(at: Path) -> None:
