@@ -27,7 +27,7 @@ from shared.training.tagging import train_tagger
 COMMAND = "python -m bench.results_privacy copies"
 ALONE, RAW, SHARES = "alone", "raw", "shares"
 _SAID = {ALONE: "provider alone", RAW: "raw notes pooled", SHARES: "shares pooled"}
-SEEDS = (1, 2)
+SEEDS = (1, 2, 3)
 _KINDS = {"entities": "strict", "tokens": "token-binary"}
 
 
