@@ -309,9 +309,10 @@ def surrogate_bank(
     pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
     firsts = [(category, cut[0]) for category, cut in pieces]
     later = [(category, piece) for category, cut in pieces for piece in cut[1:]]
+    # In no order of the notes: beside the pieces it would tell which of them were one span.
     whole = SurrogateBank(spans, hides_casing=hides_casing, any_form=any_form)
     return SurrogateBank(
-        firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form, lengths=whole.lengths
+        firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form, lengths=sorted(whole.lengths)
     )
 
 

@@ -35,7 +35,7 @@ _BY_CHANCE = 5
 # Trials are compared at so many points of their training, from the second half on.
 _POINTS = 10
 # How a file of a search begins.
-_BEGINS = b'{"op_code":'
+_BEGINS = b'{"op_code":0,"worker_id":'
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,9 @@ def _study(path: Path, facts: Mapping[str, Any]) -> Study:
     damaged = ConfigurationError(
         f"{path.name}: expected a search to go on with; begin anew in another file, or remove it"
     )
+    # The library writes a line before it has read any: another's file would be changed.
+    if not _is_a_search(path):
+        raise damaged
     path.parent.mkdir(parents=True, exist_ok=True)
     _drop_half_line(path)
     try:
@@ -195,11 +198,20 @@ def _study(path: Path, facts: Mapping[str, Any]) -> Study:
     return study
 
 
+def _is_a_search(path: Path) -> bool:
+    """Whether a file is of a search, or one that was cut in its first line, or none yet."""
+    with map_os_errors(path):
+        first, ends, _ = (path.read_bytes() if path.exists() else b"").partition(b"\n")
+    if not ends:
+        return first.startswith(_BEGINS) or _BEGINS.startswith(first)
+    return first.startswith(_BEGINS) and f'"study_name":"{_FACTS}"'.encode() in first
+
+
 def _drop_half_line(path: Path) -> None:
     """A line that a loss of power cut: the next would be written behind it, and neither could be read."""
     with map_os_errors(path):
         known = path.read_bytes() if path.exists() else b""
-        if known.startswith(_BEGINS) and not known.endswith(b"\n"):
+        if known and not known.endswith(b"\n"):
             os.truncate(path, known.rfind(b"\n") + 1)
 
 

@@ -132,12 +132,32 @@ def test_no_trial_is_given_up_in_the_first_half_of_its_training(tmp_path: Path) 
     assert all(2 * epochs > whole for whole, epochs in given_up)
 
 
-@pytest.mark.parametrize("damage", [b"\x93NUMPY\n", b"{}\n", b"[1, 2]\n{\n"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\x93NUMPY\n",
+        b"{}\n",
+        b"[1, 2]\n{\n",
+        b"words of a note\n",
+        b"words",
+        b'{"op_code":7}\nhalf',
+        b'{"op_code":0,"worker_id":"7","study_name":"another","directions":[2]}\n',
+    ],
+)
 def test_a_damaged_file_is_refused_in_one_line(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "search.log"
     path.write_bytes(damage)
     with pytest.raises(ConfigurationError, match=r"^search\.log: expected a search to go on with[^\n]*$"):
         search_settings(path, judge, 1, seed=3)
+    # It may be somebody's, who named the wrong one.
+    assert path.read_bytes() == damage
+
+
+def test_one_that_was_cut_in_its_first_line_begins_anew(whole: tuple[Path, list[Tried]], tmp_path: Path) -> None:
+    for length in (0, 9, 60):
+        path = tmp_path / f"{length}.log"
+        path.write_bytes(whole[0].read_bytes()[:length])
+        assert search_settings(path, judge, TRIALS, seed=3) == whole[1]
 
 
 @pytest.mark.parametrize("space", [{"least_epochs": 0}, {"least_epochs": 31}, {"batches": ()}, {"windows": ()}])
