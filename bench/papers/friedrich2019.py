@@ -1,6 +1,6 @@
 """Friedrich et al. 2019 on MEDDOCAN, by the paper's protocol and by ours.
 
-    python -m bench.papers.friedrich2019 [--only NAME] [--seeds 1,2] [--budget quick|paper] [--list | --record]
+    python -m bench.papers.friedrich2019 [--only NAME] [--seeds 1,2] [--budget quick|fifth|paper] [--list | --record]
 
 Without --list or --record it measures what is not there yet, a run after another, in the order of ORDER. Everything is kept in
 bench/.runs, trainings of representers and continued attacks epoch by epoch: a process that was cut, at any time, goes on where it
