@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,20 +69,25 @@ class Run:
         return None if decided is None else 100 * decided[0] / decided[1]
 
 
-def write_report(runs: Sequence[Run], folder: Path) -> None:
+def write_report(runs: Sequence[Run], folder: Path, budget: str) -> None:
     """Record the entries, and write page and figure.
 
     Args:
         runs: those of which something is there.
         folder: docs/results, or where a quick run leaves its own.
+        budget: of all runs, in words.
     """
     by_cell: dict[str, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell.slug, []).append(run)
-    entries = [entry for found in by_cell.values() for entry in _entries(found)]
+    entries = [
+        replace(entry, note=f"{entry.note}; budget: {budget}")
+        for found in by_cell.values()
+        for entry in _entries(found)
+    ]
     record(_TOPIC, entries, folder)
     write_text(folder / f"{_TOPIC}.svg", _drawn(by_cell), private=False)
-    page = [*_page(by_cell), _every_figure(folder)]
+    page = [*_page(by_cell, budget), _every_figure(folder)]
     write_text(folder / f"{_TOPIC}.md", "\n".join(page), private=False)
 
 
@@ -144,7 +149,7 @@ def _commits(runs: Sequence[Run]) -> str:
     return ", ".join(sorted({step["commit"] for run in runs for step in run.steps.values()}))
 
 
-def _page(by_cell: Mapping[str, Sequence[Run]]) -> list[str]:
+def _page(by_cell: Mapping[str, Sequence[Run]], budget: str) -> list[str]:
     reported = json.loads(read_text(REPORTED))
     lines = [
         "# Friedrich et al. 2019, as published, on MEDDOCAN",
@@ -161,7 +166,7 @@ def _page(by_cell: Mapping[str, Sequence[Run]]) -> list[str]:
     ]
     for row in reported["rows"]:
         values = _values(by_cell.get(row["cell"], ()), row["figure"])
-        differs = reported["differs"].get(row["differs"], "not ours")
+        differs = reported["differs"].get(row["differs"], "not ours").format(budget=budget)
         cells = (row["what"], row["paper"], row["from"], _spread(values), str(len(values) or ""), differs)
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, "", "## By both protocols", "", *_protocols(by_cell), ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 from tests.shared.training.trained import TABLE
 
+BUDGET = "a hundred notes"
 SCORES = {"tokens": [[90, 10, 10]], "entities": [[8, 2, 2]], "commit": "abc"}
 
 
@@ -37,11 +39,19 @@ def run(right: int = 60, seed: int = 1, tokens: tuple[int, int, int] = (90, 10, 
     return Run(cell, seed, steps)
 
 
+def row_of(page: str, what: str) -> str:
+    """The one line of a table that tells of it."""
+    (line,) = [line for line in page.splitlines() if line.startswith("|") and f"{what} |" in line]
+    return line
+
+
 def test_the_paper_s_budget_is_the_paper_s() -> None:
     recipe = BUDGETS["paper"].three_part
     assert (recipe.task_epochs, recipe.adversary_epochs, recipe.joint_epochs) == (20, 20, 40)
     assert (recipe.adversary_hidden, recipe.batch, recipe.alternation, recipe.weight) == (300, 32, "epochs", 1.0)
     assert (BUDGETS["paper"].notes, BUDGETS["paper"].continued) == (500, 50)
+    # The shorter one differs in its notes alone.
+    assert replace(BUDGETS["fifth"], notes=500, said=BUDGETS["paper"].said) == BUDGETS["paper"]
 
 
 def test_what_was_asked_for_is_planned_first_and_every_run_once() -> None:
@@ -85,7 +95,7 @@ def test_nothing_is_recorded_from_changed_files(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_report_puts_ours_beside_the_paper_s(tmp_path: Path) -> None:
-    write_report([run(50), run(60, seed=2, tokens=(100, 0, 0))], tmp_path)
+    write_report([run(50), run(60, seed=2, tokens=(100, 0, 0))], tmp_path, BUDGET)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     row = "| three-part, fastText, N = 100, d = 50: tagger | 97.40 | Table 2 | 95.00 (90.00 to 100.00) | 2 | corpus:"
     assert row in page
@@ -98,14 +108,17 @@ def test_the_report_puts_ours_beside_the_paper_s(tmp_path: Path) -> None:
     )
     assert "afresh 60.00 (55.00 to 65.00)%" in page
     assert "| three-part, fastText, N = 500: tagger | 95 or more | Figure 5, section 7.3 |  |  |" in page
+    # Whoever reads one row knows of how little it is.
+    assert f"budget: {BUDGET}, fewer runs" in row_of(page, "three-part, fastText, N = 100, d = 50: tagger")
     assert (tmp_path / "friedrich2019.svg").read_text(encoding="utf-8").count("<svg") == 1
 
 
 def test_every_figure_is_an_entry_with_the_state_of_the_code_that_made_it(tmp_path: Path) -> None:
-    write_report([run(50), run(60, seed=2)], tmp_path)
+    write_report([run(50), run(60, seed=2)], tmp_path, BUDGET)
     entries = {entry.measure.partition(": ")[2]: entry for entry in read("friedrich2019", tmp_path)}
     continued = entries["adversaries continued 50 epochs, held-out pairs"]
     assert (continued.value, continued.seeds, continued.commit) == (0.55, 2, "abc, def")
+    assert all(BUDGET in entry.note for entry in entries.values())
     # The exact interval of 55 of 100.
     assert continued.interval == pytest.approx((0.447, 0.650), abs=1e-3)
     assert entries["better of two fresh adversaries on clear word vectors"].value == 0.99
@@ -114,7 +127,7 @@ def test_every_figure_is_an_entry_with_the_state_of_the_code_that_made_it(tmp_pa
 
 
 def test_all_that_the_paper_states_stands_in_the_table(tmp_path: Path) -> None:
-    write_report([run()], tmp_path)
+    write_report([run()], tmp_path, BUDGET)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     for stated in ("97.67", "97.24", "97.62", "97.40", "96.89", "96.75", "96.42", "95.0", "above 80", "97.85", "98.27"):
         assert re.search(rf"\| {re.escape(stated)} \|", page), stated
