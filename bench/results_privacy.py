@@ -21,6 +21,7 @@ from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
 from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
+from bench.privacy.worth.adapted import measure as adapted_entries
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
@@ -72,6 +73,11 @@ def copies() -> None:
     record("privacy", copies_entries())
 
 
+def adapted() -> None:
+    """What a hospital has that adapts the head to the notes that it shared."""
+    record("privacy", adapted_entries())
+
+
 def difference() -> None:
     """What successive shares of a hospital tell together."""
     record("privacy", difference_entries())
@@ -106,6 +112,7 @@ PARTS = {
     "narrowing": narrowing,
     "chosen": chosen,
     "copies": copies,
+    "adapted": adapted,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

@@ -307,9 +307,9 @@ def surrogate_bank(
         return SurrogateBank(spans, lists, hides_casing=hides_casing, any_form=any_form)
     telling = Telling.of((words for _, words in spans), public_lists)
     pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
-    firsts = [(category, cut[0]) for category, cut in pieces]
-    later = [(category, piece) for category, cut in pieces for piece in cut[1:]]
-    # In no order of the notes: beside the pieces it would tell which of them were one span.
+    # All of it in an order that is not the one of the notes, which would tell what were pieces of one span.
+    firsts = sorted((category, cut[0]) for category, cut in pieces)
+    later = sorted((category, piece) for category, cut in pieces for piece in cut[1:])
     whole = SurrogateBank(spans, hides_casing=hides_casing, any_form=any_form)
     return SurrogateBank(
         firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form, lengths=sorted(whole.lengths)

@@ -28,7 +28,7 @@ COMMAND = "python -m bench.results_privacy copies"
 ALONE, RAW, SHARES = "alone", "raw", "shares"
 _SAID = {ALONE: "provider alone", RAW: "raw notes pooled", SHARES: "shares pooled"}
 SEEDS = (1, 2, 3)
-_KINDS = {"entities": "strict", "tokens": "token-binary"}
+KINDS = {"entities": "strict", "tokens": "token-binary"}
 
 
 def measure() -> list[Entry]:
@@ -51,7 +51,7 @@ def measure() -> list[Entry]:
             ]
             for side in _SAID
         }
-        entries += [entry for side in _SAID for kind in _KINDS for entry in _entries(where, side, kind, sides)]
+        entries += [entry for side in _SAID for kind in KINDS for entry in _entries(where, side, kind, sides)]
     return entries
 
 
@@ -66,10 +66,10 @@ def _entries(where: str, side: str, kind: str, sides: dict[str, list[Outcome]]) 
     hits, extra, _ = np.sum([row for one in outcomes for row in one.tokens], axis=0).tolist()
     precise = f"token precision {hits / (hits + extra):.4f}"
     found = with_interval([outcomes], kind, lambda mean: mean)
-    yield _entry(f"{begins}: {_KINDS[kind]} F1", found, "F1", precise, outcomes)
+    yield _entry(f"{begins}: {KINDS[kind]} F1", found, "F1", precise, outcomes)
     if side == SHARES:
         worth = Comparison(sides[ALONE], sides[RAW], outcomes).gain(kind)
-        yield _entry(f"{begins}: worth, {_KINDS[kind]}", worth, "of what raw notes add", precise, outcomes)
+        yield _entry(f"{begins}: worth, {KINDS[kind]}", worth, "of what raw notes add", precise, outcomes)
 
 
 @cache
@@ -77,7 +77,8 @@ def _sides(provider: str) -> Sides:
     return sides_of(provider)
 
 
-def _scored(provider: str, side: str, seed: int) -> dict[str, object]:
+def trained(provider: str, side: str, seed: int) -> Pipeline:
+    """What a side trains, without operating points and last word."""
     sides = _sides(provider)
     made = sides.construction
     source: SentenceSource
@@ -86,7 +87,11 @@ def _scored(provider: str, side: str, seed: int) -> dict[str, object]:
     else:
         notes = [*sides.provider, *(sides.pooled if side == RAW else ())]
         source = AugmentedSource([tokenised_corpus(notes, made.scheme)], made.noise_free, COPIES)
-    pipeline = Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
+    return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
+
+
+def _scored(provider: str, side: str, seed: int) -> dict[str, object]:
+    pipeline = trained(provider, side, seed)
     found = {site: score_pipeline(pipeline, corpora.en_site(site, "test")) for site in corpora.SITES}
     return {site: {"tokens": one.tokens, "entities": one.entities} for site, one in found.items()}
 

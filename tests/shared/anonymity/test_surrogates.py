@@ -303,12 +303,13 @@ class TestSpansOfAnyForm:
         (tmp_path / FILE).write_text(json.dumps(data), encoding="utf-8")
         assert load_bank(tmp_path, scheme).lengths == ((email, False, len(bank.spans[0][1])),)
 
-    def test_lengths_stand_in_no_order_of_the_notes(self) -> None:
-        """Beside the pieces their order would tell which of them were one span."""
-        spans = [tuple(f"unheard{letter}" for letter in "abcdef"[:length]) for length in (5, 2, 6, 3)]
+    def test_nothing_stands_in_the_order_of_the_notes(self) -> None:
+        """Beside one another, pieces and lengths would tell which of them were one span."""
+        spans = [tuple(f"unheard{word}{letter}" for letter in "abcdef"[:word]) for word in (5, 2, 6, 3)]
         notes = [chunk(list(words), [1, *[2] * (len(words) - 1)]) for words in spans]
-        bank = surrogate_bank(notes, public_lists=(), any_form=frozenset({0}))
-        assert [length for _, _, length in bank.lengths] == [2, 3, 5, 6]
+        banks = [surrogate_bank(order, public_lists=(), any_form=frozenset({0})) for order in (notes, notes[::-1])]
+        assert [length for _, _, length in banks[0].lengths] == [2, 3, 5, 6]
+        assert len({(bank.spans, bank.later, bank.lengths) for bank in banks}) == 1
 
     def test_capitals_stay_capitals_and_small_letters_small(self) -> None:
         assert all("".join(self.shared(["ELM", "ST"], [1, 2], seed).words).isupper() for seed in range(9))
