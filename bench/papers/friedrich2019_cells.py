@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bench import corpora
 from bench.outcomes import RUNS, score_pipeline
+from bench.papers.friedrich2019_encoders import Caseless, Noisy, caseless
 from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.constructions.procedures.recurrent import NoisyRecurrent
@@ -184,14 +185,14 @@ class _Run:
             shown, _ = index_sentences([train], words)
         encoder: Any = RawEncoder(words, scheme())
         if not self.cell.casing:
-            shown, encoder = _caseless(shown), _Caseless(encoder)
+            shown, encoder = caseless(shown), Caseless(encoder)
         return kept | self._scored(encoder, shown)
 
     def judge_training(self) -> dict[str, Any]:
         """The training itself, and the tagger that it ends with, on representations with noise."""
         training = self._trained()
         encoder = self._encoder(training)
-        pipeline = Pipeline(cast(NoisyRecurrent, _Noisy(encoder, self.seed)), training.tagger.eval())
+        pipeline = Pipeline(cast(NoisyRecurrent, Noisy(encoder, self.seed)), training.tagger.eval())
         scored = asdict(score_pipeline(pipeline, notes("judged", self.budget)))
         training.tagger.train()
         _, record = training.finish()
@@ -356,51 +357,6 @@ def pseudonymised(train: TokenisedSentences, words: WordVectors, n: int, seed: i
     differing = sum(old != new for old, new in zip(before, after, strict=True))
     shown, _ = index_sentences([train.with_words(changed)], words)
     return replace(shown, casing=casing_classes(train.words)), differing / len(places)
-
-
-class _Inputs(Protocol):
-    """What a pipeline asks of its encoder."""
-
-    @property
-    def dim(self) -> int: ...
-
-    @property
-    def scheme(self) -> LabelScheme: ...
-
-    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences: ...
-
-
-@dataclass(frozen=True)
-class _Caseless:
-    """An encoder whose tagger is not told the casing."""
-
-    encoder: _Inputs
-
-    @property
-    def dim(self) -> int:
-        return self.encoder.dim
-
-    @property
-    def scheme(self) -> LabelScheme:
-        return self.encoder.scheme
-
-    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
-        return _caseless(self.encoder.noise_free(chunk))
-
-
-class _Noisy:
-    """An encoder whose tagger sees noise when it is judged too, as the paper's does."""
-
-    def __init__(self, encoder: NoisyRecurrent, seed: int) -> None:
-        self.encoder, self.dim, self.scheme = encoder, encoder.dim, encoder.scheme
-        self.noise = torch.Generator().manual_seed(seed)
-
-    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
-        return self.encoder.rehearse_share(chunk, self.noise)
-
-
-def _caseless(shown: RaggedSentences) -> RaggedSentences:
-    return replace(shown, casing=np.zeros_like(shown.casing))
 
 
 def mean_right(sides: Sequence[Sequence[int]]) -> float:

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,13 +14,21 @@ import pytest
 from bench.papers import friedrich2019, friedrich2019_report
 from bench.papers.friedrich2019 import ORDER, PUBLISHED, kept, main, plan, step_names
 from bench.papers.friedrich2019_cells import BUDGETS, Cell, _themselves, pseudonymised
+from bench.papers.friedrich2019_encoders import Caseless, Noisy
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.papers.friedrich2019_report import Run, write_report
 from bench.results import read
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.models.representer import RepresenterConfig
+from shared.pipeline.pipeline import Pipeline
 from shared.sentences.tokenised import TokenisedSentences
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.text.casing import casing_classes
+from tests.constructions import noisy
 from tests.shared.training.trained import TABLE
 
 BUDGET = "a hundred notes"
@@ -159,6 +167,22 @@ def test_no_curve_leads_over_an_n_that_was_not_run() -> None:
 
     assert drawn(broken) == 1
     assert drawn(broken, whole) == 0
+
+
+def test_a_tagger_is_judged_with_noise_or_without_casing() -> None:
+    """As a training of hours ends: what stands before its tagger must fit a pipeline."""
+    vectors = WordVectors(["ana", "came"], np.eye(2, dtype=np.float32))
+    scheme = load_scheme("meddocan")
+    encoder = noisy(vectors, scheme, RepresenterConfig(2, dim=4, hidden=4))
+    head = BiLSTMCRF(BiLSTMCRFConfig(4, len(scheme.tags), hidden=4)).eval()
+    note = Document("a", "Ana came.")
+    for shown in (Noisy(encoder, 1), Caseless(encoder)):
+        (read,) = Pipeline(cast(NoisyRecurrent, shown), head).annotate([note])
+        assert read.text == note.text
+    chunk = TokenisedSentences(["Ana", "came"], np.zeros(2, dtype=np.uint8), np.array([2]))
+    assert not Caseless(encoder).noise_free(chunk).casing.any()
+    assert encoder.noise_free(chunk).casing.any()
+    assert (Noisy(encoder, 1).noise_free(chunk).values != encoder.noise_free(chunk).values).any()
 
 
 def test_a_pseudonym_has_the_casing_of_its_word() -> None:
