@@ -21,7 +21,6 @@ from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
 from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
-from bench.privacy.worth.adapted import measure as adapted_entries
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
@@ -73,9 +72,9 @@ def copies() -> None:
     record("privacy", copies_entries())
 
 
-def adapted() -> None:
-    """What a hospital has that adapts the head to the notes that it shared."""
-    record("privacy", adapted_entries())
+def copies_table() -> None:
+    """Record the seeds that are there."""
+    record("privacy", copies_entries(train=False))
 
 
 def difference() -> None:
@@ -112,7 +111,7 @@ PARTS = {
     "narrowing": narrowing,
     "chosen": chosen,
     "copies": copies,
-    "adapted": adapted,
+    "copies-table": copies_table,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

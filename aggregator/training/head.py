@@ -67,6 +67,7 @@ class HeadTraining:
         left_out: accepted shares of another representer.
         public: whether the provider's own notes were in the pool.
         redrawn: whether surrogates were drawn anew in each pass.
+        undersampling: chance of a sentence without PHI to sit out a pass.
         scores: of each site; empty where nothing was held out.
         augment: by what copies of sentences were made for it, and how many.
         tagger: of which kind it is, digests of what it began with, and settings that are not the paper's.
@@ -85,6 +86,7 @@ class HeadTraining:
     left_out: int
     public: bool
     redrawn: bool
+    undersampling: float = 0.0
     scores: tuple[SiteScore, ...] = ()
     augment: Mapping[str, Any] = field(default_factory=dict)
     tagger: Mapping[str, str | int | None] = field(default_factory=dict)
@@ -106,6 +108,7 @@ class HeadTraining:
             "left_out": self.left_out,
             "public": self.public,
             "redrawn": self.redrawn,
+            "undersampling": self.undersampling,
             "augment": dict(self.augment),
             "tagger": dict(self.tagger),
             "representer": self.origin.representer,
@@ -115,6 +118,10 @@ class HeadTraining:
             "compared": None if self.compared is None else self.compared.as_json(),
             "operating_points": None if self.points is None else asdict(self.points),
         }
+
+
+UNDERSAMPLING = 0.5
+"""Most sentences of notes hold no PHI: a head learns more in as many steps where half of them sit out each pass."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,7 @@ class HeadOptions:
         influence: how the influence of sites is measured, where a tenth is held out.
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
         operating_points: whether each hospital is left out once, to know what an unseen one is promised.
+        undersampling: chance that a sentence without PHI sits out a pass, drawn anew in each, in [0, 1).
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
         tagger: of which kind it is, and what it begins with.
         shape: of the network; None for that of its kind, with all that there is for a token.
@@ -141,6 +149,7 @@ class HeadOptions:
     influence: InfluenceMode = InfluenceMode.FAST
     last_word: bool = True
     operating_points: bool = True
+    undersampling: float = UNDERSAMPLING
     augment: AugmentOptions = field(default_factory=AugmentOptions)
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     shape: TaggerConfig | None = None
@@ -212,6 +221,7 @@ def train(
             left_out,
             public=PUBLIC in payloads,
             redrawn=material.redraws,
+            undersampling=options.undersampling,
             augment=told,
             tagger=options.tagger.facts(),
             defence=defence.name,
@@ -281,6 +291,7 @@ def _material(
         construction.token_local,
         kind.learn,
         options.shape,
+        undersampling=options.undersampling,
         decoder=kind.drawn or construction.decoding(),
         augmented=augmented,
         kept=kept,

@@ -91,6 +91,7 @@ class Pool:
         augmented: reads codes in the decoder's place where batches come in random order, in training; batches in the order of the
             disk are as the shares are.
         taken: what a training takes of some payloads; of the others it takes all.
+        undersampling: chance that a sentence without PHI sits out a pass of training, drawn anew in each, in [0, 1).
         part: of a process, where several train together: batches in random order are those of its part, and the generator is the same
             in all of them.
 
@@ -107,9 +108,11 @@ class Pool:
         decoder: Decoder | None = None,
         augmented: Augmented | None = None,
         taken: Mapping[Path, Taken] | None = None,
+        undersampling: float = 0.0,
         part: PoolPart | None = None,
     ) -> None:
         self.part = part
+        self.undersampling = undersampling
         self.payloads = tuple(payloads)
         self.taken = dict(taken or {})
         self.held_out = held_out
@@ -153,16 +156,26 @@ class Pool:
     @property
     def tokens(self) -> int:
         """Their tokens."""
-        return round(sum(rate * tokens for rate, _, tokens in self._sizes))
+        return round(sum(tokens for _, _, tokens in self._sizes))
 
     @cached_property
-    def _sizes(self) -> list[tuple[float, int, int]]:
-        """The rate of each block, and its sentences and tokens that belong here."""
+    def _sizes(self) -> list[tuple[float, int, float]]:
+        """Of each block the rate at which its sentences take part, on average, how many belong here, and the tokens of those that take part."""
         sizes = []
         for reader, block in self._pieces:
             held = self._chosen(reader, block)
-            sizes.append((self.taken.get(reader.path, _WHOLE).rate, held.sentences, held.tokens))
+            rates = self._rates(held, reader.path)
+            mean = float(rates.mean()) if held.sentences else 1.0
+            sizes.append((mean, held.sentences, float(rates @ held.lengths)))
         return sizes
+
+    def _rates(self, sentences: RaggedSentences, payload: Path) -> NDArray[np.float64]:
+        """The chance of each sentence to take part in a pass of training, float64 `[sentences]`."""
+        rates = np.full(sentences.sentences, self.taken.get(payload, _WHOLE).rate)
+        if self.undersampling:
+            # One that holds something of which nobody knows is none without PHI.
+            rates[~sentences.sentences_with(sentences.tags > 0)] *= 1 - self.undersampling
+        return rates
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource; `rows` of a batch number the sentences of the blocks that were held together."""
@@ -218,7 +231,8 @@ class Pool:
         sentences = as_sentences(reader.read_block(index))
         taken = self.taken.get(reader.path, _WHOLE)
         whole = part is None or (part.begin == 0 and part.end >= sentences.sentences)
-        if self.held_out is None and taken is _WHOLE and whole:
+        everywhere = generator is None or not self.undersampling
+        if self.held_out is None and taken is _WHOLE and whole and everywhere:
             return sentences
         if taken.unknown is not None:
             sentences = replace(sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags))
@@ -230,8 +244,8 @@ class Pool:
         rows = np.flatnonzero(chosen)
         if part is not None:
             rows = rows[part.begin : part.end]
-        if generator is not None and taken.rate < 1:
-            rows = rows[(generator.random(sentences.sentences) < taken.rate)[rows]]
+        if generator is not None and (taken.rate < 1 or self.undersampling):
+            rows = rows[(generator.random(sentences.sentences) < self._rates(sentences, reader.path))[rows]]
         return sentences.select(rows)
 
 

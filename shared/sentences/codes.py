@@ -39,6 +39,13 @@ class CodedSentences(SentenceLayout):
         columns = ("codes", "casing", "tags", "lengths", "features")
         return CodedSentences(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in columns))
 
+    def select(self, rows: NDArray[np.int64]) -> CodedSentences:
+        """A copy of some sentences, in the order given."""
+        tokens = self.tokens_of(rows)
+        return CodedSentences(
+            self.codes[tokens], self.casing[tokens], self.tags[tokens], self.lengths[rows], self.features[tokens]
+        )
+
 
 @dataclass(frozen=True)
 class SharedCodes(CodedSentences):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
 
+_UNDERSAMPLED = "of the sentences without PHI {:.0%} sit out each pass, drawn anew"
+
 
 def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of whatever trains a head of the pool: what goes into it, and what is measured of it."""
@@ -65,6 +67,13 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             type=click.Choice(INFLUENCE),
             help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
+        ),
+        click.option(
+            "--undersampling",
+            default=0.5,
+            show_default=True,
+            type=click.FloatRange(0, 1, max_open=True),
+            help="Chance that a sentence without PHI sits out a pass, drawn anew in each; 0 for all sentences in every pass.",
         ),
         augment_options(
             AUGMENTS,
@@ -206,6 +215,7 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
         influence=InfluenceMode(given["influence"]),
         last_word=given["last_word"],
         operating_points=given["operating_points"],
+        undersampling=given["undersampling"],
         augment=AugmentOptions(given["augment"], given["alpha"], given["entities"], given["wordnet"]),
         tagger=TaggerOptions(
             given["tagger"], given["language_model"], given["checkpoint"], given["window"], given["crf"]
@@ -227,8 +237,9 @@ def head_lines(trained: HeadTraining) -> list[str]:
 def _pool_lines(trained: HeadTraining) -> list[str]:
     not_counted = sum(trained.not_counted.values())
     return [
-        f"{trained.sentences} sentences, {trained.tokens} tokens in the pool"
+        f"{trained.sentences} sentences, {trained.tokens} tokens in a pass over the pool"
         + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
+        *([_UNDERSAMPLED.format(trained.undersampling)] if trained.undersampling else []),
         _augment_line(trained.augment),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",

@@ -49,7 +49,7 @@ def train_head(workspace: Workspace, values: Mapping[str, str], by: str, watch: 
     told: list[str] = []
     trained = train(workspace, recipe, watch=watch, resume=bool(values.get("resume")), tell=told.append)
     out = trained.influence.standing_out if trained.influence is not None else {}
-    lines = [f"{trained.sentences} sentences, {trained.tokens} tokens in the pool", *told]
+    lines = [f"{trained.sentences} sentences, {trained.tokens} tokens in a pass over the pool", *told]
     lines += [f"{site} stands out: {reason}" for site, reasons in out.items() for reason in reasons]
     return lines, {"sentences": trained.sentences, "tokens": trained.tokens}
 

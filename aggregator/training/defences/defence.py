@@ -61,6 +61,7 @@ class PoolMaterial:
         shape: of the head; None for the paper's.
         progress: called after every step.
         rate: chance that a sentence takes part in a pass, in (0, 1].
+        undersampling: as in `Pool`.
         decoder: as in `Pool`.
         augmented: as in `Pool`; what is held out, and what a defence looks at, is as the shares are.
         kept: folder that keeps trainings between epochs; None keeps nothing.
@@ -77,6 +78,7 @@ class PoolMaterial:
     shape: TaggerConfig | None = None
     progress: Progress = silent
     rate: float = 1.0
+    undersampling: float = 0.0
     decoder: Decoder | None = None
     augmented: Augmented | None = None
     kept: Path | None = None
@@ -135,6 +137,7 @@ class PoolMaterial:
             decoder=self.decoder,
             augmented=self.augmented,
             taken=chosen,
+            undersampling=self.undersampling,
             part=self.part,
         )
 

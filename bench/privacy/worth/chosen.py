@@ -127,11 +127,7 @@ def chosen_sentences(codes: CodedSentences, dropped: float, own: int) -> CodedSe
         codes: of all.
         dropped, own: see `kept_sentences`.
     """
-    rows = np.flatnonzero(kept_sentences(codes, dropped, own))
-    tokens = codes.tokens_of(rows)
-    return CodedSentences(
-        codes.codes[tokens], codes.casing[tokens], codes.tags[tokens], codes.lengths[rows], codes.features[tokens]
-    )
+    return codes.select(np.flatnonzero(kept_sentences(codes, dropped, own)))
 
 
 def kept_sentences(sentences: TokenisedSentences | CodedSentences, dropped: float, own: int = 0) -> NDArray[np.bool_]:

@@ -5,11 +5,14 @@ It leaves out what changes nothing of a code: files, seals, the defence, what is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from aggregator.training.head import UNDERSAMPLING
 from shared.augment.augmentation import Augmentation
 from shared.augment.recasing import Recasing
 from shared.augment.shorthand import Shorthand
@@ -19,8 +22,10 @@ from shared.document import Document
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
-from shared.sentences.ragged import Batch
-from shared.sentences.tokenised import tokenised_corpus
+from shared.sentences.ragged import Batch, SentenceSource
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+
+Labelled = TypeVar("Labelled", CodedSentences, TokenisedSentences)
 
 COPIES = Augmentation((Shorthand(), Recasing()))
 """Of English sentences, as `train-head` makes them by default."""
@@ -59,6 +64,41 @@ class SharedCodesSource:
         else:
             read = AugmentedReading(decoding, self.augmentation).read_augmented(self.codes, draws)
         yield from read.batches(size, generator)
+
+
+@dataclass(frozen=True)
+class Undersampled(Generic[Labelled]):
+    """Sentences of which those without PHI sit out half of the passes, as in `train-head`: a SentenceSource.
+
+    Args:
+        labelled: all sentences.
+        made: a source of some of them.
+    """
+
+    labelled: Labelled
+    made: Callable[[Labelled], SentenceSource]
+
+    @property
+    def dim(self) -> int:
+        """See SentenceSource."""
+        return self.made(self.labelled).dim
+
+    @property
+    def sentences(self) -> int:
+        """See SentenceSource; on average."""
+        return round(float(self._rates.sum()))
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
+        """See SentenceSource."""
+        chosen = self.labelled
+        if generator is not None:
+            chosen = chosen.select(np.flatnonzero(generator.random(chosen.sentences) < self._rates))
+        yield from self.made(chosen).batches(size, generator)
+
+    @property
+    def _rates(self) -> NDArray[np.float64]:
+        quiet = ~self.labelled.sentences_with(self.labelled.tags > 0)
+        return np.where(quiet, 1 - UNDERSAMPLING, 1.0)
 
 
 def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared: Sequence[Document]) -> CodedSentences:

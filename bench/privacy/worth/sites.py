@@ -18,12 +18,13 @@ from shared.document import Document
 COMMAND = "python -m bench.results_privacy worth-sites"
 SEEDS = (1, 2, 3)
 _SHARING = 3
-_TARGETS = {
+TARGETS = {
     ("unseen", "tokens"): 0.85,
     ("sharing", "tokens"): 0.93,
     ("unseen", "entities"): 0.70,
     ("sharing", "entities"): 0.90,
 }
+"""What is asked of the worth where heads are trained to their end; here they make 2,500 steps, as for MEDDOCAN."""
 _NAMES = {"tokens": "token-binary", "entities": "strict"}
 
 
@@ -91,8 +92,8 @@ def entries() -> list[Entry]:
                 Entry(
                     f"en_sites, {where} hospitals, worth of a share of codes, {name}",
                     round(value, 4),
-                    _TARGETS[where, kind],
-                    ">=",
+                    None,
+                    "",
                     "of what raw notes add",
                     (round(low, 4), round(high, 4)),
                     seeds,

@@ -171,6 +171,36 @@ def test_what_is_taken_of_a_payload_trains_and_nothing_else(payloads: list[Path]
     assert drawn[0] != drawn[1]
 
 
+def test_sentences_without_phi_sit_out_some_passes_and_others_none(payloads: list[Path]) -> None:
+    def holds_phi(sentence: Sentence) -> bool:
+        return any(sentence[1])
+
+    whole = sum((of_payload(path) for path in payloads), Counter[Sentence]())
+    quiet = sum(count for sentence, count in whole.items() if not holds_phi(sentence))
+    assert 0 < quiet < whole.total()
+    with Pool(payloads, undersampling=0.75) as pool:
+        passes = [of_batches(pool.batches(7, np.random.default_rng(seed))) for seed in range(40)]
+        expected = pool.sentences, pool.tokens
+        assert of_batches(pool.batches(7)) == whole
+    for one in passes:
+        assert not one - whole
+        assert all(one[sentence] == count for sentence, count in whole.items() if holds_phi(sentence))
+    # Each of them comes in some pass: half of a share is not lost, as it were if the same ones were left out each time.
+    assert set().union(*passes) == set(whole)
+    assert np.mean([one.total() for one in passes]) == pytest.approx(expected[0], rel=0.05)
+    tokens = [sum(len(tags) * count for (_, tags, _), count in one.items()) for one in passes]
+    assert np.mean(tokens) == pytest.approx(expected[1], rel=0.05)
+    assert expected[0] == pytest.approx(whole.total() - 0.75 * quiet, abs=1)
+
+
+def test_where_nobody_knows_whether_there_is_phi_a_sentence_takes_part(payloads: list[Path]) -> None:
+    path = payloads[0]
+    unknown = tuple(np.ones(block.tokens, dtype=np.bool_) for block in read_blocks(path))
+    with Pool([path], taken={path: Taken(unknown=unknown)}, undersampling=0.75) as pool:
+        assert of_batches(pool.batches(5, np.random.default_rng(0))).total() == pool.sentences
+        assert pool.sentences == of_payload(path).total()
+
+
 def test_a_label_that_does_not_count_is_none_to_the_change_and_unknown_to_the_training(payloads: list[Path]) -> None:
     path = payloads[0]
     unknown = tuple(np.arange(block.tokens) % 2 == 0 for block in read_blocks(path))

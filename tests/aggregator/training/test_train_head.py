@@ -62,6 +62,7 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         "left_out",
         "public",
         "redrawn",
+        "undersampling",
         "augment",
         "tagger",
         "representer",
