@@ -19,6 +19,7 @@ from bench.privacy.joining.reassembly import measure as reassembly_entries
 from bench.privacy.noisy import measure as noisy_entries
 from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
+from bench.privacy.released_membership import measure as released_entries
 from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
@@ -87,6 +88,11 @@ def noisy() -> None:
     record("privacy", noisy_entries())
 
 
+def membership_released() -> None:
+    """Which notes trained a head that learns as a provider's, by its passes."""
+    record("privacy", released_entries())
+
+
 def pattern() -> None:
     """Who looks like no other by the pattern of PHI."""
     record("privacy", audited.pattern_entries())
@@ -119,6 +125,7 @@ PARTS = {
     "strong": strong,
     "vocabulary": vocabularies,
     "membership": memberships,
+    "membership-released": membership_released,
     "forgotten": forgotten,
     "times": times,
     "noninterference": noninterference,

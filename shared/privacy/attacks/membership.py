@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Read: TypeAlias = Callable[[RaggedSentences, np.random.Generator], RaggedSentences]
 """What a training gets of sentences as a pool holds them, under one draw."""
+Learn: TypeAlias = Callable[[RaggedSentences, int], Tagger]
+"""Trains a head on sentences as a pool holds them, under a seed."""
 
 _FINDS = "membership of a note"
 # Below it, scores of a note hardly differ between heads, and their Gaussian would be a spike.
@@ -102,6 +104,7 @@ def membership(
     settings: MembershipSettings,
     released: ReleasedHead | None = None,
     read: Read | None = None,
+    learn: Learn | None = None,
 ) -> list[Finding]:
     """Attack a head, note by note.
 
@@ -112,6 +115,7 @@ def membership(
         settings: of shadows and recipe.
         released: the attacked head; by default one is trained on a random half of the notes.
         read: see `reading`; None where all passes read the same.
+        learn: trains attacked head and shadows; None for the recipe of the settings on what `read` gives.
 
     Returns:
         The area under the ROC curve, and the true positive rate at each false positive rate: without a trial where so few
@@ -125,17 +129,18 @@ def membership(
     rng = np.random.default_rng(settings.seed)
     if len(asked) != count or (released is not None and len(released.inside) != count) or count < 4:
         raise ConfigurationError(f"membership: expected at least 4 notes in both encodings, got {count}, {len(asked)}")
+    learn = learn or partial(_learn, tags=tags, settings=settings, read=read)
     attacked = "the released head"
     if released is None:
         passes = f"{settings.recipe.epochs} passes, of a provider's {TaggingConfig().epochs}"
         attacked = f"a head that the audit trained on half of the attacked notes, in {passes}"
         inside = rng.permutation(count) < count // 2
-        released = ReleasedHead(_trained(pool, inside, tags, settings, 0, read), inside)
+        released = ReleasedHead(learn(_of_notes(pool, inside), 0), inside)
     if released.inside.all() or not released.inside.any():
         raise ConfigurationError("membership: expected notes inside and outside the pool, got one kind only")
     halves = balanced_halves(settings.shadows, count, rng)
     looks = partial(_mean_scores, notes=asked, settings=settings, read=read)
-    shadows = (_trained(pool, half, tags, settings, 1 + index, read) for index, half in enumerate(halves))
+    shadows = (learn(_of_notes(pool, half), 1 + index) for index, half in enumerate(halves))
     scores = np.stack([looks(shadow) for shadow in shadows])
     ratios = likelihood_ratios(looks(released.head), scores, halves)
     return _findings(ratios, released.inside, attacked, settings)
@@ -237,17 +242,13 @@ def likelihood_ratios(score: Floats, shadows: Floats, inside: Bools) -> Floats:
     return result
 
 
-def _trained(
-    pool: Sequence[RaggedSentences],
-    inside: Bools,
-    tags: int,
-    settings: MembershipSettings,
-    index: int,
-    read: Read | None,
-) -> Tagger:
-    stored = RaggedSentences.concatenate([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
+def _of_notes(pool: Sequence[RaggedSentences], chosen: Bools) -> RaggedSentences:
+    return RaggedSentences.concatenate([note for note, member in zip(pool, chosen.tolist(), strict=True) if member])
+
+
+def _learn(stored: RaggedSentences, seed: int, *, tags: int, settings: MembershipSettings, read: Read | None) -> Tagger:
     source: SentenceSource = stored if read is None else _ReadAnew(stored, read)
-    recipe = replace(settings.recipe, seed=settings.recipe.seed + 1000 * settings.seed + index)
+    recipe = replace(settings.recipe, seed=settings.recipe.seed + 1000 * settings.seed + seed)
     return train_tagger(source, tags, recipe, shape=default_config(source.dim, tags, hidden=settings.hidden))
 
 

@@ -26,6 +26,7 @@ from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised_corpus
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests import constructions
 from tests.shared.privacy.attacked import SCHEME, VECTORS, notes
@@ -136,6 +137,22 @@ def test_it_says_whose_head_was_attacked() -> None:
     assert f"{settings.recipe.epochs} passes" in next(
         one.why for one in load_policy().limits if one.attack == "membership of a note"
     )
+
+
+def test_shadows_learn_as_the_attacked_head_did() -> None:
+    pool = random_notes(6, seed=5)
+    hasty = replace(SETTINGS, recipe=TaggingConfig(epochs=1))
+    met: list[tuple[int, int]] = []
+
+    def learn(stored: RaggedSentences, seed: int) -> Tagger:
+        met.append((stored.sentences, seed))
+        return train_tagger(stored, 5, hasty.recipe, shape=BiLSTMCRFConfig(stored.dim, 5, hidden=12))
+
+    membership(pool, pool, 5, hasty, learn=learn)
+    # The attacked head first, and no seed twice; of six notes of two sentences it has half, and each note is in half of the shadows.
+    assert [seed for _, seed in met] == list(range(1 + hasty.shadows))
+    assert met[0][0] == 6
+    assert sum(sentences for sentences, _ in met[1:]) == hasty.shadows // 2 * 12
 
 
 def test_notes_are_encoded_one_by_one() -> None:

@@ -1,0 +1,124 @@
+"""Which notes trained a head that learns just as a provider's does, by how many passes it makes, beside what it is worth.
+
+The audit attacks a head of fewer passes, on the attacked notes alone. Here attacked head and shadows learn as `train-head` does: on the provider's
+own 50 notes and half of 300 others as a hospital shares them, with recased copies, half of the sentences without PHI sitting out each pass.
+`python -m bench.results_privacy membership-released`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from aggregator.training.pool import as_codes
+from bench import corpora
+from bench.outcomes import Outcome, f1, load_or_measure, score_pipeline
+from bench.privacy.material import PROVIDER_NOTES
+from bench.privacy.worth.meddocan import DATA, construction
+from bench.privacy.worth.pool import SharedCodesSource, Undersampled
+from bench.results import Entry
+from shared.augment.augmentation import Augmentation
+from shared.augment.recasing import Recasing
+from shared.models.noise_source import PrivateNoise
+from shared.pipeline.pipeline import Pipeline
+from shared.privacy.attacks.membership import (
+    MembershipSettings,
+    ReleasedHead,
+    encode_notes,
+    membership,
+    reading,
+)
+from shared.sentences.codes import CodedSentences
+from shared.sentences.encoding import index_sentences
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised_corpus
+from shared.taggers.tagger import Tagger
+from shared.training.tagging import TaggingConfig, train_tagger
+
+COMMAND = "python -m bench.results_privacy membership-released"
+PASSES = (5, 10, 20)
+_DEFAULT = TaggingConfig().epochs
+_ATTACKED = 300
+# That of the audit's policy.
+_LIMIT = 0.75
+_COPIES = Augmentation((Recasing(),))
+
+
+def measure() -> list[Entry]:
+    """Area under the ROC curve, what is found at few false positives, and F1 of the attacked head on the development notes."""
+    entries = []
+    for passes in PASSES:
+        entries += _entries(
+            passes, load_or_measure(f"privacy-membership-released-{passes}", partial(_attacked, passes))
+        )
+    return entries
+
+
+def _attacked(passes: int) -> dict[str, Any]:
+    made = construction()
+    source, _ = index_sentences(
+        [tokenised_corpus(corpora.meddocan("train")[:PROVIDER_NOTES], made.scheme)], made.vectors
+    )
+    own = made.share_public_sentences(source, PrivateNoise())
+    tags = len(made.scheme.tags)
+
+    def learn(stored: RaggedSentences, seed: int) -> Tagger:
+        pool = Undersampled(
+            CodedSentences.concatenate([own, as_codes(stored)]), lambda some: SharedCodesSource(made, some, _COPIES)
+        )
+        return train_tagger(pool, tags, TaggingConfig(epochs=passes, seed=seed))
+
+    attacked = corpora.meddocan("train")[PROVIDER_NOTES : PROVIDER_NOTES + _ATTACKED]
+    pool, asked = (encode_notes(made, attacked, draw) for draw in (0, 1))
+    inside = np.random.default_rng(0).permutation(_ATTACKED) < _ATTACKED // 2
+    head = learn(RaggedSentences.concatenate([pool[note] for note in np.flatnonzero(inside).tolist()]), 0)
+    settings = MembershipSettings(recipe=TaggingConfig(epochs=passes))
+    found = membership(pool, asked, tags, settings, ReleasedHead(head, inside), reading(made), learn)
+    scored = score_pipeline(Pipeline(made, head), corpora.meddocan("dev"))
+    return {"findings": [asdict(one) for one in found], "scored": asdict(scored)}
+
+
+def _entries(passes: int, run: dict[str, Any]) -> list[Entry]:
+    begins = f"default preset: head that learns as a provider's, {passes} passes"
+    trials = f"{_ATTACKED} attacked notes, half of them in the pool beside {PROVIDER_NOTES} public ones"
+    entries = []
+    for one in run["findings"]:
+        if one["trials"]:
+            asked = _LIMIT if one["measure"] == "ROC AUC" and passes == _DEFAULT else None
+            entries.append(
+                Entry(
+                    f"{begins}: membership of a note, {one['measure']}",
+                    round(one["value"], 4),
+                    asked,
+                    "" if asked is None else "<=",
+                    one["unit"] or "share",
+                    (round(one["interval"][0], 4), round(one["interval"][1], 4)),
+                    1,
+                    "meddocan/train",
+                    COMMAND,
+                    f"{trials}; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; shadows learn like the head",
+                    run["commit"],
+                )
+            )
+    scored = Outcome.of(run["scored"], run["commit"])
+    for kind, name in (("tokens", "token-binary"), ("entities", "strict")):
+        value = round(f1(getattr(scored, kind)), 4)
+        entries.append(
+            Entry(
+                f"{begins}: {name} F1",
+                value,
+                None,
+                "",
+                "F1",
+                None,
+                1,
+                DATA,
+                COMMAND,
+                f"{trials}; the tagger alone",
+                run["commit"],
+            )
+        )
+    return entries
