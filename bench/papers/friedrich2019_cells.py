@@ -114,7 +114,7 @@ _PAPER = Budget(
     20,
     50,
     AdversarySettings(epochs=50, pairs=4000, judged=4000, hidden=300, casing=False),
-    "the paper's",
+    "500 notes, as in the paper",
 )
 BUDGETS = {
     # A few minutes a run; its figures mean nothing but that everything runs.
@@ -129,9 +129,7 @@ BUDGETS = {
         "40 notes and two epochs, which says nothing",
     ),
     # Everything as long as in the paper, on a fifth of the notes: its runs end within two hours, the paper's take six.
-    "fifth": replace(
-        _PAPER, notes=100, said="100 training notes in the place of 500, and as many epochs of them as in the paper"
-    ),
+    "fifth": replace(_PAPER, notes=100, said="100 notes in the place of 500"),
     # Section 5.4, its program's configuration, and section 7.3; the fresh adversaries are as hard as an audit's.
     "paper": _PAPER,
 }

@@ -69,25 +69,26 @@ class Run:
         return None if decided is None else 100 * decided[0] / decided[1]
 
 
-def write_report(runs: Sequence[Run], folder: Path, budget: str) -> None:
+def write_report(runs: Sequence[Run], folder: Path, name: str, budget: str) -> None:
     """Record the entries, and write page and figure.
 
     Args:
         runs: those of which something is there.
         folder: docs/results, or where a quick run leaves its own.
+        name: of the budget, as the command takes it.
         budget: of all runs, in words.
     """
     by_cell: dict[str, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell.slug, []).append(run)
     entries = [
-        replace(entry, note=f"{entry.note}; budget: {budget}")
+        replace(entry, note=f"{entry.note}; budget: {budget}", command=f"{COMMAND} --budget {name}")
         for found in by_cell.values()
         for entry in _entries(found)
     ]
     record(_TOPIC, entries, folder)
     write_text(folder / f"{_TOPIC}.svg", _drawn(by_cell), private=False)
-    page = [*_page(by_cell, budget), _every_figure(folder)]
+    page = [*_page(by_cell, name, budget), _every_figure(folder)]
     write_text(folder / f"{_TOPIC}.md", "\n".join(page), private=False)
 
 
@@ -149,15 +150,16 @@ def _commits(runs: Sequence[Run]) -> str:
     return ", ".join(sorted({step["commit"] for run in runs for step in run.steps.values()}))
 
 
-def _page(by_cell: Mapping[str, Sequence[Run]], budget: str) -> list[str]:
+def _page(by_cell: Mapping[str, Sequence[Run]], name: str, budget: str) -> list[str]:
     reported = json.loads(read_text(REPORTED))
     lines = [
         "# Friedrich et al. 2019, as published, on MEDDOCAN",
         "",
         *_answer(by_cell),
         "",
-        f"Written by `{COMMAND} --record`; do not edit. The paper's figures: {reported['source']}. Ours, in percent: mean of the runs and their "
-        "range; F1 on 125 dev notes that no training sees, by the tagger of the training itself, with noise, as in the paper.",
+        f"Written by `{COMMAND} --budget {name} --record`; do not edit. The paper's figures: {reported['source']}. Ours, in percent: mean of the runs and their "
+        "range; F1 on 125 dev notes that no training sees, by the tagger of the training itself, with noise, as in the paper. "
+        f"Training notes of all runs: {budget}; epochs are as many as in the paper.",
         "",
         f"![F1 and continued adversaries by N]({_TOPIC}.svg)",
         "",

@@ -103,7 +103,7 @@ def test_nothing_is_recorded_from_changed_files(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_report_puts_ours_beside_the_paper_s(tmp_path: Path) -> None:
-    write_report([run(50), run(60, seed=2, tokens=(100, 0, 0))], tmp_path, BUDGET)
+    write_report([run(50), run(60, seed=2, tokens=(100, 0, 0))], tmp_path, "fifth", BUDGET)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     row = "| three-part, fastText, N = 100, d = 50: tagger | 97.40 | Table 2 | 95.00 (90.00 to 100.00) | 2 | corpus:"
     assert row in page
@@ -122,11 +122,11 @@ def test_the_report_puts_ours_beside_the_paper_s(tmp_path: Path) -> None:
 
 
 def test_every_figure_is_an_entry_with_the_state_of_the_code_that_made_it(tmp_path: Path) -> None:
-    write_report([run(50), run(60, seed=2)], tmp_path, BUDGET)
+    write_report([run(50), run(60, seed=2)], tmp_path, "fifth", BUDGET)
     entries = {entry.measure.partition(": ")[2]: entry for entry in read("friedrich2019", tmp_path)}
     continued = entries["adversaries continued 50 epochs, held-out pairs"]
     assert (continued.value, continued.seeds, continued.commit) == (0.55, 2, "abc, def")
-    assert all(BUDGET in entry.note for entry in entries.values())
+    assert all(BUDGET in entry.note and entry.command.endswith(" --budget fifth") for entry in entries.values())
     # The exact interval of 55 of 100.
     assert continued.interval == pytest.approx((0.447, 0.650), abs=1e-3)
     assert entries["better of two fresh adversaries on clear word vectors"].value == 0.99
@@ -135,7 +135,7 @@ def test_every_figure_is_an_entry_with_the_state_of_the_code_that_made_it(tmp_pa
 
 
 def test_all_that_the_paper_states_stands_in_the_table(tmp_path: Path) -> None:
-    write_report([run()], tmp_path, BUDGET)
+    write_report([run()], tmp_path, "fifth", BUDGET)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     for stated in ("97.67", "97.24", "97.62", "97.40", "96.89", "96.75", "96.42", "95.0", "above 80", "97.85", "98.27"):
         assert re.search(rf"\| {re.escape(stated)} \|", page), stated
