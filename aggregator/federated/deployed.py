@@ -196,8 +196,13 @@ def federate(
 
         training = DeployedTraining(plan, sites, round_told)
         way = Way(COMMAND, training, {"federated": plan.learning}, training.told, training.influence, training.points)
+        # Hospitals learn from all their sentences in every pass, so the provider does too.
         options = HeadOptions(
-            sites=frozenset(), defence=NAME, influence=InfluenceMode.FAST, operating_points=operating_points
+            sites=frozenset(),
+            defence=NAME,
+            influence=InfluenceMode.FAST,
+            operating_points=operating_points,
+            undersampling=0.0,
         )
         try:
             return train(workspace, config, options, watch, resume=resume, tell=tell, way=way)

@@ -86,10 +86,16 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
         lines.append(_together(trained))
     elif trained:
         sites = {share["site"] for share in trained.get("shares", [])}
+        rate = trained.get("undersampling", 0.0)
         lines.append(
             f"- head: {_count(trained, 'sentences')} sentences, {_count(trained, 'tokens')} tokens; "
             f"{len(trained.get('shares', []))} shares of {len(sites)} hospitals"
             + (", and the public notes" if trained.get("public") else "")
+            + (
+                f"; {rate:.0%} of the sentences without PHI sat out each pass, drawn anew, and are not counted"
+                if rate
+                else ""
+            )
         )
     return lines
 

@@ -37,6 +37,8 @@ def test_a_federated_head_has_a_record_and_passes_the_gate_of_release(
     assert [one["number"] for one in record["federated"]["rounds"]] == [1, 2, 3]
     assert set(record["federated"]["rounds"][0]["norms"]) == {"(public notes)", "north", "south"}
     assert record["defence"]["name"] == "federated"
+    # A hospital learns from all that it has, in every pass; what stands in for one does so, too.
+    assert record["undersampling"] == 0
     # Shares that learned are named, so that one that is taken back is missed.
     assert {share["site"] for share in record["shares"]} == {"north", "south"}
     assert record["compared"]["changes"]

@@ -48,10 +48,15 @@ def test_a_head_that_was_trained_with_hospitals_is_not_told_as_the_provider_s_al
     assert f"- head: {said}; 2,000 sentences of hospitals in the last round, by their own word;" in card()
     assert "412 sentences, 5,100 tokens of the provider's own" in card()
     assert "of 0 hospitals" not in card()
+    assert "sat out" not in card()
     # What was measured is the provider's own, too.
     assert "On the tenth of the provider's own notes" in card()
     assert "Scores are of hospitals that shared" not in card()
     assert not [name for name in ("st-anne", "harbour", "east") if name in card()]
     # One that was tried out here has learned from shares.
     together["simulated"] = True
-    assert "0 shares of 0 hospitals" in card()
+    record["undersampling"] = 0.5
+    assert (
+        "0 shares of 0 hospitals, and the public notes; 50% of the sentences without PHI sat out each pass, drawn anew, and are not counted"
+        in card()
+    )
