@@ -6,6 +6,7 @@ no training sees, to judge by. Each step of a run is kept in bench/.runs, traini
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -194,9 +195,11 @@ class _Run:
         scored = asdict(score_pipeline(pipeline, notes("judged", self.budget)))
         training.tagger.train()
         _, record = training.finish()
-        told = {
+        told: dict[str, Any] = {
             name: [None if value != value else value for value in values] for name, values in asdict(record).items()
         }
+        # A run that is kept holds no words.
+        told["part"] = Counter(record.part)
         return scored | {"record": told, "noise": training.representer.noise_scales()["output"]}
 
     def continue_attack(self) -> dict[str, Any]:
