@@ -150,7 +150,7 @@ def _provenance(entries: Sequence[Entry]) -> str:
     command = entries[0].command
     data = "; ".join(dict.fromkeys(entry.data for entry in entries))
     seeds = sorted({entry.seeds for entry in entries})
-    commits = ", ".join(dict.fromkeys(entry.commit for entry in entries))
+    commits = ", ".join(dict.fromkeys(state for entry in entries for state in entry.commit.split(", ")))
     runs = _runs(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} runs"
     return f"`{command}`, on {_line(data)}; {runs}; code of {commits}."
 
