@@ -68,7 +68,7 @@ _MEASUREMENT = Acceptance("a measurement")
 
 
 ALONE = train_head.HeadOptions(
-    hold_out=False, last_word=False, operating_points=False, augment=AugmentOptions(methods=())
+    hold_out=False, last_word=False, operating_points=False, undersampling=0.0, augment=AugmentOptions(methods=())
 )
 
 

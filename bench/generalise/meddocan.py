@@ -97,7 +97,7 @@ def _pipeline(side: str, seed: int) -> Pipeline:
     if side == "raw notes":
         return replace(sides.train("raw", seed, STEPS), stated=LastWordSettings("Spanish"))
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
-    options = HeadOptions(hold_out=False, operating_points=False)
+    options = HeadOptions(hold_out=False, operating_points=False, undersampling=0.0)
     return private_pipeline(
         sides.material(), shared, sides.scheme, RepresenterOptions(), recipe(sentences, seed, STEPS), options
     )

@@ -162,6 +162,7 @@ def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
     options = HeadOptions(
         hold_out=False,
         operating_points=training == RELEASE,
+        undersampling=0.0,
         augment=AugmentOptions(_COPIES.get(training)),
         shape=default_config(made.dims[-1], len(made.scheme.tags)) if training == "without shapes" else None,
     )

@@ -193,7 +193,7 @@ class _Course:
             sides.scheme,
             RepresenterOptions(),
             config,
-            HeadOptions(hold_out=False),
+            HeadOptions(hold_out=False, undersampling=0.0),
             self._folder,
         )
         labelled = self._folder / "labelled.jsonl"

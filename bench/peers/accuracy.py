@@ -124,7 +124,7 @@ def _release(sides: Sides, folder: Path) -> None:
     """`user` with the pipeline of a release, by the defaults."""
     sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
-    options = HeadOptions(hold_out=False)
+    options = HeadOptions(hold_out=False, undersampling=0.0)
     private_pipeline(
         sides.material(), shared, sides.scheme, RepresenterOptions(), recipe(sentences, 1), options, folder
     )
