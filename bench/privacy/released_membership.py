@@ -17,11 +17,9 @@ from aggregator.training.pool import as_codes
 from bench import corpora
 from bench.outcomes import Outcome, f1, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES
-from bench.privacy.worth.meddocan import DATA, construction
+from bench.privacy.worth.meddocan import DATA, RECASED, construction
 from bench.privacy.worth.pool import SharedCodesSource, Undersampled
 from bench.results import Entry
-from shared.augment.augmentation import Augmentation
-from shared.augment.recasing import Recasing
 from shared.models.noise_source import PrivateNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.privacy.attacks.membership import (
@@ -44,7 +42,6 @@ _DEFAULT = TaggingConfig().epochs
 _ATTACKED = 300
 # That of the audit's policy.
 _LIMIT = 0.75
-_COPIES = Augmentation((Recasing(),))
 
 
 def measure() -> list[Entry]:
@@ -67,7 +64,7 @@ def _attacked(passes: int) -> dict[str, Any]:
 
     def learn(stored: RaggedSentences, seed: int) -> Tagger:
         pool = Undersampled(
-            CodedSentences.concatenate([own, as_codes(stored)]), lambda some: SharedCodesSource(made, some, _COPIES)
+            CodedSentences.concatenate([own, as_codes(stored)]), lambda some: SharedCodesSource(made, some, RECASED)
         )
         return train_tagger(pool, tags, TaggingConfig(epochs=passes, seed=seed))
 

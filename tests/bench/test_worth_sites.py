@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench import corpora
-from bench.privacy.worth import copies, sites
+from bench.privacy.worth import copies, pool, sites
 from bench.privacy.worth.pool import Undersampled
 from bench.privacy.worth.sides import SIDES
 from shared.sentences.codes import CodedSentences
@@ -56,7 +56,7 @@ def test_nothing_is_told_where_nothing_is_there(there: set[str]) -> None:
 
 
 def test_heads_of_a_provider_are_held_against_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    hits = {copies.ALONE: 60, copies.RAW: 80, copies.SHARES: 76}
+    hits = {pool.ALONE: 60, pool.RAW: 80, pool.SHARES: 76}
 
     def run(name: str, _: object) -> dict[str, Any]:
         count = hits[name.split("-")[3]]
@@ -66,7 +66,7 @@ def test_heads_of_a_provider_are_held_against_what_is_asked(monkeypatch: pytest.
             "commit": _COMMIT,
         }
 
-    whole = f"copies-{copies.STEPS}-"
+    whole = f"copies-{pool.STEPS}-"
     monkeypatch.setattr(copies, "is_there", lambda name: name.startswith(whole) and not name.endswith("-b-raw-3"))
     monkeypatch.setattr(copies, "load_or_measure", run)
     entries = {entry.measure: entry for entry in copies.measure(train=False)}

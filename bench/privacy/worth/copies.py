@@ -16,23 +16,17 @@ import numpy as np
 
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, is_there, load_or_measure, score_pipeline, with_interval
-from bench.privacy.worth.pool import COPIES, SharedCodesSource, Undersampled, pooled_codes
-from bench.privacy.worth.sides import Sides, recipe
+from bench.privacy.worth.pool import ALONE, COPIES, RAW, SHARES, STEPS, trained_as_provider
+from bench.privacy.worth.sides import Sides
 from bench.privacy.worth.sites import TARGETS, asked_of, sides_of
 from bench.results import Entry
-from shared.augment.augmentation import AugmentedSource
 from shared.pipeline.pipeline import Pipeline
-from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.fine_tuning.adapting import AdaptingConfig, adapt_tagger
-from shared.training.tagging import train_tagger
 
 COMMAND = "python -m bench.results_privacy copies"
-ALONE, RAW, SHARES = "alone", "raw", "shares"
 _SAID = {ALONE: "provider alone", RAW: "raw notes pooled", SHARES: "shares pooled"}
 SEEDS = (1, 2, 3)
-STEPS = 7500
-"""Three times as many as `worth-sites` takes: after 2,500 all sides go on gaining, and shares most, where notes are shared."""
 KINDS = {"entities": "strict", "tokens": "token-binary"}
 
 
@@ -63,6 +57,11 @@ def measure(*, train: bool = True) -> list[Entry]:
     return entries
 
 
+@cache
+def _sides(provider: str) -> Sides:
+    return sides_of(provider)
+
+
 def _names(seed: int) -> list[str]:
     return [_name(provider, side, seed) for provider in corpora.SITES for side in _SAID]
 
@@ -89,28 +88,9 @@ def _entries(
         yield _entry(name, worth, "of what raw notes add", precise, outcomes, seeds, target)
 
 
-@cache
-def _sides(provider: str) -> Sides:
-    return sides_of(provider)
-
-
-def trained(provider: str, side: str, seed: int) -> Pipeline:
-    """What a side trains, without operating points and last word."""
-    sides = _sides(provider)
-    made = sides.construction
-    source: SentenceSource
-    if side == SHARES:
-        codes = pooled_codes(made, sides.provider, sides.pooled)
-        source = Undersampled(codes, lambda some: SharedCodesSource(made, some, COPIES))
-    else:
-        chunk = tokenised_corpus([*sides.provider, *(sides.pooled if side == RAW else ())], made.scheme)
-        source = Undersampled(chunk, lambda some: AugmentedSource([some], made.noise_free, COPIES))
-    return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, STEPS)))
-
-
 def _scored(provider: str, side: str, seed: int) -> dict[str, Any]:
     """The scores at all hospitals, and at those that share once each has adapted its copy of the head to the notes that it shared."""
-    pipeline = trained(provider, side, seed)
+    pipeline = trained_as_provider(_sides(provider), side, seed, COPIES)
     found: dict[str, Any] = {site: _score(pipeline, site) for site in corpora.SITES}
     found["adapted"] = {}
     for site in asked_of(provider, "sharing"):

@@ -13,20 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aggregator.training.head import UNDERSAMPLING
-from shared.augment.augmentation import Augmentation
+from bench.privacy.worth.sides import Sides, recipe
+from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
 from shared.augment.shorthand import Shorthand
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.models.noise_source import PrivateNoise
+from shared.pipeline.pipeline import Pipeline
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.training.tagging import train_tagger
 
 Labelled = TypeVar("Labelled", CodedSentences, TokenisedSentences)
 
+ALONE, RAW, SHARES = "alone", "raw", "shares"
+STEPS = 7500
+"""Of every side: after 2,500 all of them go on gaining, and shares most, where notes are shared."""
 COPIES = Augmentation((Shorthand(), Recasing()))
 """Of English sentences, as `train-head` makes them by default."""
 
@@ -114,3 +120,23 @@ def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared:
     chunk = construction.with_public_lengths(tokenised_corpus(shared, construction.scheme), noise)
     pieces = construction.share_public_sentences(source, noise), construction.rehearse_codes(chunk, noise)
     return CodedSentences.concatenate(pieces)
+
+
+def trained_as_provider(sides: Sides, side: str, seed: int, copies: Augmentation) -> Pipeline:
+    """What ALONE, RAW or SHARES train as a provider's head is by default, without operating points and last word.
+
+    Args:
+        sides: who has what.
+        side: raw notes of the provider, those of all, or its own and the shares of hospitals.
+        seed: of the training.
+        copies: of which sentences, made in every pass on every side.
+    """
+    made = sides.construction
+    source: SentenceSource
+    if side == SHARES:
+        codes = pooled_codes(made, sides.provider, sides.pooled)
+        source = Undersampled(codes, lambda some: SharedCodesSource(made, some, copies))
+    else:
+        chunk = tokenised_corpus([*sides.provider, *(sides.pooled if side == RAW else ())], made.scheme)
+        source = Undersampled(chunk, lambda some: AugmentedSource([some], made.noise_free, copies))
+    return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, STEPS)))
