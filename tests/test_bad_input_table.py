@@ -171,6 +171,8 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator train-lm nothing --workspace {provider}", 2, "does not exist"),
     ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
     ("aggregator train-head --window 20 --workspace {provider}", 2, "--tagger transformer"),
+    ("aggregator train-head --undersampling 1 --workspace {provider}", 2, "undersampling"),
+    ("aggregator train-head --undersampling nan --workspace {provider}", 2, "below 1"),
     ("aggregator search-settings {notes} --checkpoint {empty} --workspace {provider}", 2, ""),
     ("aggregator search-settings {notes} --checkpoint {folder} --workspace {provider}", 8, "model.safetensors"),
     # Copies of sentences.

@@ -150,8 +150,6 @@ def federate(
         sites=frozenset(only) if only else None,
         influence=InfluenceMode(influence),
         operating_points=operating_points,
-        # As in a training with hospitals, which learn from all their sentences in every pass.
-        undersampling=0.0,
     )
     told = (lambda line: None) if as_json else click.echo
     with progress_bar(quiet=as_json) as bar:

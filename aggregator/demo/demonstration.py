@@ -221,7 +221,10 @@ class _Loop:
     def pool(self) -> None:
         self.say("\n# the provider pools the shares, trains the head and releases the pipeline")
         pooled = self.aggregator(
-            "train-head", "--epochs", str(_EPOCHS), "--influence", "none", "--seed", str(self.scale.seed)
+            "train-head",
+            *("--epochs", str(_EPOCHS), "--influence", "none", "--seed", str(self.scale.seed)),
+            # As the models that it is compared with, which read all sentences in every pass.
+            *("--undersampling", "0"),
         )
         for row in pooled["sites"]:
             self.say(f"  held-out sentences of {row['site']:20} F1 {row['f1']:.3f}")

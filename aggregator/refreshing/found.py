@@ -63,7 +63,7 @@ class Found:
             "shares": None if self.arrivals is None else self.arrivals.as_json(),
             "head": self.head or None,
             "trained": self.trained,
-            "pool": {name: self.record.get(name) for name in ("sentences", "tokens", "left_out")},
+            "pool": {name: self.record.get(name) for name in ("sentences", "tokens", "undersampling", "left_out")},
             "standing_out": self.standing_out,
             "gate": {"verdict": self.verdict or None, "says": list(self.says)},
             "proposal": None if self.proposal is None else self.proposal.as_json(),
@@ -81,7 +81,7 @@ class Found:
         if self.head:
             what = "trained" if self.trained else "as an earlier round left it, nothing that decides it has changed"
             lines.append(
-                f"head {self.head[:_DIGITS]}: {what}; {self.record.get('sentences')} sentences, {self.record.get('tokens')} tokens"
+                f"head {self.head[:_DIGITS]}: {what}; {self.record.get('sentences')} sentences, {self.record.get('tokens')} tokens in a pass"
             )
         lines += [f"{site} STANDS OUT: {reason}" for site, said in self.standing_out.items() for reason in said]
         lines += [f"gate: {line}" for line in self.says]

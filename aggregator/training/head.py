@@ -41,6 +41,7 @@ from foundation.reading import file_sha256
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
+from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
@@ -61,7 +62,7 @@ class HeadTraining:
 
     Args:
         recipe: of the training.
-        sentences: that it saw.
+        sentences: that it saw in a pass, on average.
         tokens: of them.
         origin: representer and shares.
         left_out: accepted shares of another representer.
@@ -140,6 +141,9 @@ class HeadOptions:
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
         tagger: of which kind it is, and what it begins with.
         shape: of the network; None for that of its kind, with all that there is for a token.
+
+    Raises:
+        ConfigurationError: an undersampling that would leave none of them, or is no chance.
     """
 
     with_public: bool = True
@@ -153,6 +157,13 @@ class HeadOptions:
     augment: AugmentOptions = field(default_factory=AugmentOptions)
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     shape: TaggerConfig | None = None
+
+    def __post_init__(self) -> None:
+        # A number that is none compares as neither.
+        if not 0 <= self.undersampling < 1:
+            raise ConfigurationError(
+                f"--undersampling: expected a chance from 0 to below 1, got {self.undersampling}; 0 has all sentences in every pass"
+            )
 
 
 def train(

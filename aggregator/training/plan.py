@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.judging.influence import ALL_SITES, InfluenceMode, without
@@ -43,7 +44,8 @@ def plan_head(
     if has_alone(material):
         own = _steps(material.without_others(PUBLIC), material.config)
         phases.append(Phase(ALONE, max(own, min(steps, alone_steps)), "head"))
-    said = _said_cost(material, steps)
+    # What is held out has all its sentences.
+    said = _said_cost(material, _steps(replace(material, undersampling=0.0), material.config))
     phases.append(Phase(SCORES, len(material.payloads), cost=said / len(material.payloads)))
     phases += _influence(material, mode, steps, said)
     return [*phases, *([Phase(LAST, 1, cost=said)] if compared else [])]
@@ -78,5 +80,10 @@ def _steps(material: PoolMaterial, config: TaggingConfig) -> int:
 
 
 def _said_cost(material: PoolMaterial, steps: int) -> float:
-    """Of what two heads find in all that is held out, a ninth of what trains, in steps."""
+    """Of what two heads find in all that is held out, a ninth of what is left to train on, in steps.
+
+    Args:
+        material: of the training.
+        steps: of one over all its sentences in every pass.
+    """
     return max(1.0, _SAID_COST * steps / material.config.epochs * material.config.batch / 9)

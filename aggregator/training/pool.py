@@ -163,18 +163,30 @@ class Pool:
         """Of each block the rate at which its sentences take part, on average, how many belong here, and the tokens of those that take part."""
         sizes = []
         for reader, block in self._pieces:
-            held = self._chosen(reader, block)
-            rates = self._rates(held, reader.path)
-            mean = float(rates.mean()) if held.sentences else 1.0
-            sizes.append((mean, held.sentences, float(rates @ held.lengths)))
+            stored, taken = as_sentences(reader.read_block(block)), self.taken.get(reader.path, _WHOLE)
+            rows = self._rows(stored.sentences, taken, block)
+            rates = self._rates(stored, taken)[rows]
+            sizes.append((float(rates.mean()) if len(rows) else 1.0, len(rows), float(rates @ stored.lengths[rows])))
         return sizes
 
-    def _rates(self, sentences: RaggedSentences, payload: Path) -> NDArray[np.float64]:
-        """The chance of each sentence to take part in a pass of training, float64 `[sentences]`."""
-        rates = np.full(sentences.sentences, self.taken.get(payload, _WHOLE).rate)
+    def _rows(self, sentences: int, taken: Taken, block: int) -> NDArray[np.int64]:
+        """The sentences of a block that belong here, in their order."""
+        chosen = np.ones(sentences, dtype=np.bool_)
+        if self.held_out is not None:
+            chosen &= is_held_out(sentences) == self.held_out
+        if taken.kept is not None:
+            chosen &= taken.kept[block]
+        return np.flatnonzero(chosen)
+
+    def _rates(self, stored: RaggedSentences, taken: Taken) -> NDArray[np.float64]:
+        """The chance of each sentence of a block to take part in a pass of training, float64 `[sentences]`.
+
+        It goes by the labels that the share holds, whatever a defence makes of them: a site that hides names must not weigh more by that.
+        """
+        rates = np.full(stored.sentences, taken.rate)
         if self.undersampling:
-            # One that holds something of which nobody knows is none without PHI.
-            rates[~sentences.sentences_with(sentences.tags > 0)] *= 1 - self.undersampling
+            # One that holds something of which the hospital did not know is none without PHI.
+            rates[~stored.sentences_with(stored.tags > 0)] *= 1 - self.undersampling
         return rates
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
@@ -228,25 +240,15 @@ class Pool:
         part: Slice | None = None,
     ) -> RaggedSentences:
         """The sentences of a block that belong here, or a slice of them; with a generator, those that take part in this pass."""
-        sentences = as_sentences(reader.read_block(index))
-        taken = self.taken.get(reader.path, _WHOLE)
-        whole = part is None or (part.begin == 0 and part.end >= sentences.sentences)
-        everywhere = generator is None or not self.undersampling
-        if self.held_out is None and taken is _WHOLE and whole and everywhere:
-            return sentences
-        if taken.unknown is not None:
-            sentences = replace(sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags))
-        chosen = np.ones(sentences.sentences, dtype=np.bool_)
-        if self.held_out is not None:
-            chosen &= is_held_out(sentences.sentences) == self.held_out
-        if taken.kept is not None:
-            chosen &= taken.kept[index]
-        rows = np.flatnonzero(chosen)
+        stored, taken = as_sentences(reader.read_block(index)), self.taken.get(reader.path, _WHOLE)
+        rows = self._rows(stored.sentences, taken, index)
         if part is not None:
             rows = rows[part.begin : part.end]
-        if generator is not None and (taken.rate < 1 or self.undersampling):
-            rows = rows[(generator.random(sentences.sentences) < self._rates(sentences, reader.path))[rows]]
-        return sentences.select(rows)
+        if generator is not None and ((rates := self._rates(stored, taken)) < 1).any():
+            rows = rows[(generator.random(stored.sentences) < rates)[rows]]
+        if taken.unknown is not None:
+            stored = replace(stored, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), stored.tags))
+        return stored if len(rows) == stored.sentences else stored.select(rows)
 
 
 def _change(sentences: RaggedSentences, change: Change, generator: np.random.Generator) -> RaggedSentences:

@@ -75,7 +75,18 @@ def _attacked(passes: int) -> dict[str, Any]:
     settings = MembershipSettings(recipe=TaggingConfig(epochs=passes))
     found = membership(pool, asked, tags, settings, ReleasedHead(head, inside), reading(made), learn)
     scored = score_pipeline(Pipeline(made, head), corpora.meddocan("dev"))
-    return {"findings": [asdict(one) for one in found], "scored": asdict(scored)}
+    # A run that is kept holds no words.
+    numbers = [
+        {
+            "rate": rate,
+            "value": one.value,
+            "baseline": one.baseline,
+            "interval": list(one.interval),
+            "trials": one.trials,
+        }
+        for rate, one in zip((0.0, *settings.false_positive_rates), found, strict=True)
+    ]
+    return {"findings": numbers, "scored": asdict(scored)}
 
 
 def _entries(passes: int, run: dict[str, Any]) -> list[Entry]:
@@ -83,23 +94,26 @@ def _entries(passes: int, run: dict[str, Any]) -> list[Entry]:
     trials = f"{_ATTACKED} attacked notes, half of them in the pool beside {PROVIDER_NOTES} public ones"
     entries = []
     for one in run["findings"]:
-        if one["trials"]:
-            asked = _LIMIT if one["measure"] == "ROC AUC" and passes == _DEFAULT else None
-            entries.append(
-                Entry(
-                    f"{begins}: membership of a note, {one['measure']}",
-                    round(one["value"], 4),
-                    asked,
-                    "" if asked is None else "<=",
-                    one["unit"] or "share",
-                    (round(one["interval"][0], 4), round(one["interval"][1], 4)),
-                    1,
-                    "meddocan/train",
-                    COMMAND,
-                    f"{trials}; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; shadows learn like the head",
-                    run["commit"],
-                )
+        if not one["trials"]:
+            continue
+        measure = f"true positive rate at {one['rate']:.1%} false positives" if one["rate"] else "ROC AUC"
+        asked = _LIMIT if not one["rate"] and passes == _DEFAULT else None
+        entries.append(
+            Entry(
+                f"{begins}: membership of a note, {measure}",
+                round(one["value"], 4),
+                asked,
+                "" if asked is None else "<=",
+                "share" if one["rate"] else "AUC",
+                (round(one["interval"][0], 4), round(one["interval"][1], 4)),
+                1,
+                "meddocan/train",
+                COMMAND,
+                f"{trials}; a worthless score reaches {one['baseline']:.4f}; the attacker has the note and its labels, notes like it and "
+                f"{MembershipSettings().shadows} heads of his own that learn like the attacked one",
+                run["commit"],
             )
+        )
     scored = Outcome.of(run["scored"], run["commit"])
     for kind, name in (("tokens", "token-binary"), ("entities", "strict")):
         value = round(f1(getattr(scored, kind)), 4)

@@ -95,7 +95,8 @@ def _next(found: Found, checkpoint: Path, *, crf: bool) -> str:
     best = found.best.settings
     return (
         f"next: aggregator train-head --tagger transformer --checkpoint {checkpoint} --epochs {best.epochs} --batch {best.batch} "
-        f"--window {best.window}" + (" --crf" if crf else "")
+        # As the trials did, which read all sentences in every pass.
+        f"--window {best.window} --undersampling 0" + (" --crf" if crf else "")
     )
 
 

@@ -86,11 +86,15 @@ def _trained(record: Record) -> Facts:
     pairs: list[tuple[str, Cell | str]] = [
         (
             "trained on",
-            f"{record.get('sentences', 0):,} sentences, {record.get('tokens', 0):,} tokens, {len(record.get('shares', []))} shares",
+            f"{record.get('sentences', 0):,} sentences, {record.get('tokens', 0):,} tokens in a pass, {len(record.get('shares', []))} shares",
         ),
         ("defence", f"{defence.get('name', 'none')}; the labels of {not_counted:,} tokens did not count"),
         ("your own notes", "in the pool" if record.get("public") else "not in the pool"),
     ]
+    if record.get("undersampling"):
+        pairs.append(
+            ("sat out each pass", f"{record['undersampling']:.0%} of the sentences without PHI, others every time")
+        )
     if record.get("left_out"):
         pairs.append(("left out", f"{record['left_out']} accepted shares of another representer"))
     return Facts("The head in the workspace", pairs)

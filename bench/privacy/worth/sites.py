@@ -24,7 +24,7 @@ TARGETS = {
     ("unseen", "entities"): 0.70,
     ("sharing", "entities"): 0.90,
 }
-"""What is asked of the worth where heads are trained to their end; here they make 2,500 steps, as for MEDDOCAN."""
+"""What is asked of the worth of heads that are trained for longer than the 2,500 steps here: see `bench.privacy.worth.copies`."""
 _NAMES = {"tokens": "token-binary", "entities": "strict"}
 
 

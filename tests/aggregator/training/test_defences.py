@@ -20,14 +20,26 @@ from aggregator.training.defences.loss_trimming import SHARE
 from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defence
 from aggregator.training.defences.row_majority import RowMajority
 from aggregator.training.defences.site_cap import SiteCap, site_rates
-from aggregator.training.defences.together import intersect
+from aggregator.training.defences.together import MajorityAndCap, intersect
 from aggregator.training.pool import PUBLIC, Pool, Taken, read_blocks
 from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import SentenceSource
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig
-from tests.aggregator.training.pools import DIM, LIAR, SITES, block, cue_lies, honest, material, mentions, write_pool
+from tests.aggregator.training.pools import (
+    DIM,
+    LIAR,
+    SITES,
+    Lines,
+    block,
+    cue_lies,
+    honest,
+    lies,
+    material,
+    mentions,
+    write_pool,
+)
 from tests.protocols.payload.blocks import write_payload
 
 Train = Callable[[str, int], Defended]
@@ -109,9 +121,9 @@ def test_a_sentence_goes_whole_where_names_are_hidden_after_a_cue(tmp_path: Path
         out = {path: [not one for kept in took.kept or () for one in kept.tolist()] for path, took in taken.items()}
         return {site: (out[payloads[site][0]], hidden(payloads[site][0])) for site in SITES}
 
-    for site, (gone, lies) in left_out(60).items():
-        assert gone == lies
-        assert any(lies) == (site == LIAR)
+    for site, (gone, lied) in left_out(60).items():
+        assert gone == lied
+        assert any(lied) == (site == LIAR)
     # A few are no cue: what an honest hospital forgets costs it no sentence.
     assert not any(any(gone) for gone, _ in left_out(6).values())
 
@@ -152,6 +164,27 @@ def test_who_sends_everything_ten_times_weighs_twice_the_median(tmp_path: Path) 
         seen = [sum(len(batch.lengths) for batch in pool.batches(8, np.random.default_rng(seed))) for seed in (0, 1)]
     assert seen[0] != seen[1]
     assert all(abs(count - 324) < 60 for count in seen)
+
+
+@pytest.mark.parametrize("undersampling", [0.0, 0.5, 0.9])
+def test_who_hides_names_weighs_no_more_where_sentences_without_phi_sit_out(
+    undersampling: float, tmp_path: Path
+) -> None:
+    """A token that is outvoted is one of which nobody knows; its sentence still counts by the labels that the site sent."""
+
+    def unlabelled(dice: np.random.Generator, count: int) -> Lines:
+        return [(rows, [0] * len(rows)) for rows, _ in lies(dice, count)]
+
+    asked = replace(material(write_pool(tmp_path, 900, lie=unlabelled)), undersampling=undersampling)
+    # Without the sentences that it leaves out altogether, which are nearly all of these: others hide names where no cue stands.
+    taken = {path: replace(one, kept=None) for path, one in MajorityAndCap().choose(asked).items()}
+    outvoted = [taken[path].unknown or () for path in asked.payloads[LIAR]]
+    assert any(block.any() for blocks in outvoted for block in blocks)
+    tokens = {}
+    for site in SITES:
+        with asked.pool(taken, asked.payloads[site]) as pool:
+            tokens[site] = pool.tokens
+    assert tokens[LIAR] <= 2.02 * float(np.median([tokens[site] for site in SITES if site != LIAR]))
 
 
 def test_who_weighs_less_does_not_make_the_training_shorter(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from aggregator.training.part import PoolPart
 from aggregator.training.pool import Pool, Taken
 from shared.errors import ConfigurationError
 from tests.aggregator.training.pools import material, write_pool
-from tests.protocols.payload.blocks import make_block, write_payload
+from tests.protocols.payload.blocks import make_block, replaced, write_payload
 
 blocks = some.lists(some.tuples(some.integers(0, 50), some.sampled_from([1.0, 0.5, 1 / 3])), min_size=1, max_size=12)
 
@@ -70,6 +70,23 @@ def test_a_site_of_a_lower_rate_is_drawn_in_its_part_alone(tmp_path: Path) -> No
             parts.append(sum(len(lines_of(pool, seed)) for seed in range(20)) / 20)
             expected = pool.sentences / 2
     assert all(abs(part - expected) < 0.1 * expected for part in parts)
+
+
+def test_sentences_without_phi_sit_out_alike_in_all_parts(tmp_path: Path) -> None:
+    dice = np.random.default_rng(3)
+    made = [make_block([1] * 100, seed=number) for number in range(12)]
+    # Two in three hold none.
+    tags = [np.where(dice.random(100) < 2 / 3, 0, 1).astype(np.uint8) for _ in made]
+    blocks = [replaced(block, tags=labels) for block, labels in zip(made, tags, strict=True)]
+    payload = write_payload(tmp_path / "share.parquet", blocks)
+    parts = []
+    for index in range(2):
+        with Pool([payload], part=PoolPart(index, 2), undersampling=0.5) as pool:
+            parts.append(sum(len(lines_of(pool, seed)) for seed in range(20)) / 20)
+            expected = pool.sentences / 2
+    labelled = sum(int(one.sum()) for one in tags)
+    assert expected == pytest.approx((labelled + (1200 - labelled) / 2) / 2, abs=1)
+    assert parts == pytest.approx([expected] * 2, rel=0.1)
 
 
 def test_processes_take_long_sentences_at_the_same_steps(tmp_path: Path) -> None:

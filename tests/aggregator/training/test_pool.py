@@ -14,7 +14,7 @@ from protocols.errors import SchemaError
 from protocols.payload.opening import PayloadReader, open_payload
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch, RaggedSentences
-from tests.protocols.payload.blocks import make_block, write_payload
+from tests.protocols.payload.blocks import make_block, replaced, write_payload
 
 Sentence = tuple[bytes, bytes, bytes]
 
@@ -193,12 +193,25 @@ def test_sentences_without_phi_sit_out_some_passes_and_others_none(payloads: lis
     assert expected[0] == pytest.approx(whole.total() - 0.75 * quiet, abs=1)
 
 
-def test_where_nobody_knows_whether_there_is_phi_a_sentence_takes_part(payloads: list[Path]) -> None:
+def test_what_a_hospital_hid_without_a_label_takes_part_and_a_defence_changes_nothing(
+    payloads: list[Path], tmp_path: Path
+) -> None:
+    made = make_block([1, 5, 3, 2] * 20, seed=1)
+    hidden = write_payload(tmp_path / "hidden.parquet", [replaced(made, tags=np.full_like(made.tags, UNKNOWN_TAG))])
+    with Pool([hidden], undersampling=0.75) as pool:
+        assert of_batches(pool.batches(5, np.random.default_rng(0))).total() == pool.sentences == 80
     path = payloads[0]
     unknown = tuple(np.ones(block.tokens, dtype=np.bool_) for block in read_blocks(path))
-    with Pool([path], taken={path: Taken(unknown=unknown)}, undersampling=0.75) as pool:
-        assert of_batches(pool.batches(5, np.random.default_rng(0))).total() == pool.sentences
-        assert pool.sentences == of_payload(path).total()
+    with (
+        Pool([path], undersampling=0.75) as plain,
+        Pool([path], taken={path: Taken(unknown=unknown)}, undersampling=0.75) as outvoted,
+    ):
+        sizes = [
+            [sum(of_batches(pool.batches(5, np.random.default_rng(seed))).values()) for seed in range(5)]
+            for pool in (plain, outvoted)
+        ]
+        assert sizes[0] == sizes[1]
+        assert (plain.sentences, plain.tokens) == (outvoted.sentences, outvoted.tokens)
 
 
 def test_a_label_that_does_not_count_is_none_to_the_change_and_unknown_to_the_training(payloads: list[Path]) -> None:

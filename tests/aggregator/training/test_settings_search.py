@@ -51,6 +51,8 @@ def test_one_that_goes_on_keeps_its_trials_and_names_the_command_that_trains_so(
         name: best[name] for name in best if name != "epochs"
     }
     assert (asked["--tagger"], int(asked["--epochs"])) == ("transformer", best["epochs"])
+    # The trials read all sentences in every pass.
+    assert asked["--undersampling"] == "0"
 
 
 def test_where_nothing_is_found_no_settings_are_called_the_best(at: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from aggregator.commands.learning.heads import head_lines
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
-from aggregator.training.head import HeadTraining
+from aggregator.training.head import HeadOptions, HeadTraining
 from aggregator.training.judging.influence import Influence, SiteInfluence
 from aggregator.training.judging.site_scores import SiteScore
+from shared.errors import ConfigurationError
 from shared.pipeline.last_word import LastWordSettings, load_settings
 from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, provider, values
@@ -45,6 +48,12 @@ def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop
     rows = {row["site"]: row for row in json.loads((loop.provider / "head" / "training.json").read_text())["sites"]}
     gain = sum(rows[site]["f1"] - rows[site]["alone_f1"] for site in ("north", "south")) / 2
     assert f"worth of sharing: {100 * gain:+.1f} points of F1, mean of 2 sites" in shown
+
+
+@pytest.mark.parametrize("chance", [1.0, -0.1, 2.0, float("nan")])
+def test_an_undersampling_that_is_no_chance_below_one_is_refused(chance: float) -> None:
+    with pytest.raises(ConfigurationError, match="expected a chance from 0 to below 1"):
+        HeadOptions(undersampling=chance)
 
 
 def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Path) -> None:
