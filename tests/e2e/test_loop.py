@@ -65,7 +65,8 @@ class TestTheLoop:
         with open_payload(built_loop.provider / "representer" / "public.parquet") as public:
             total = sum(sizes.values()) + public.tokens
         scored = sum(row["tokens"] for row in record["sites"])
-        assert record["tokens"] + scored == total
+        # Half of the sentences without PHI sit out a pass, and nothing else does.
+        assert (total - scored) / 2 < record["tokens"] < total - scored
         assert 0.05 < scored / total < 0.2
 
     def test_every_record_is_strict_json(self, built_loop: Loop) -> None:
