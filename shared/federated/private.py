@@ -76,7 +76,7 @@ def learn_privately(
         recipe: learning rate and proximal term; the rest is the noise's to say.
         noise: how a note is protected.
         source: of sampling and noise: private where the weights leave.
-        stopped: asked ahead of every note.
+        stopped: asked ahead of every step, which by chance may draw no note, and of every note.
 
     Raises:
         StoppedError: it was stopped.
@@ -97,9 +97,9 @@ def learn_privately(
         expected = noise.rate * len(notes)
         for _ in range(noise.steps):
             total = NoisySum(len(start), noise.bound)
+            _go_on(stopped)
             for index in np.flatnonzero(source.random((len(notes),)) < noise.rate).tolist():
-                if stopped():
-                    raise StoppedError("the round was stopped; nothing of it leaves")
+                _go_on(stopped)
                 total.add(note_gradient(tagger, notes[index]))
             mean = (total.noisy(noise.multiplier, source) / expected).astype(np.float32)
             _put_gradient(parameters, mean)
@@ -107,6 +107,11 @@ def learn_privately(
                 _pull_back(parameters, anchor, recipe.proximal)
             optimizer.step()
     return weights_of(tagger)
+
+
+def _go_on(stopped: Callable[[], bool]) -> None:
+    if stopped():
+        raise StoppedError("the round was stopped; nothing of it leaves")
 
 
 def note_gradient(tagger: Tagger, note: RaggedSentences) -> NDArray[np.float32]:

@@ -205,8 +205,11 @@ def test_what_every_round_of_a_hospital_asks_for_is_computed_once(monkeypatch: p
 
 def test_a_private_round_can_be_stopped_and_needs_notes() -> None:
     start = weights_of(build_tagger(SHAPE))
-    with pytest.raises(StoppedError):
-        learn_privately(SHAPE, start, [note(0)], LocalRecipe(), NoteNoise(1.0, rate=1.0), PrivateNoise(), lambda: True)
+    # By the second rate no note is ever drawn: a round that draws none can be stopped, too.
+    for rate in (1.0, 1e-12):
+        noise = NoteNoise(1.0, rate=rate)
+        with pytest.raises(StoppedError):
+            learn_privately(SHAPE, start, [note(0)], LocalRecipe(), noise, PrivateNoise(), lambda: True)
     with pytest.raises(TrainingError):
         learn_privately(SHAPE, start, [], LocalRecipe(), NoteNoise(1.0), PrivateNoise())
     for wrong in ({"multiplier": 0.0}, {"multiplier": math.nan}, {"multiplier": 1.0, "rate": 1.5}):
