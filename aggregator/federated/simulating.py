@@ -50,18 +50,11 @@ def simulate(
         WorkspaceError, RegistryError, ConfigurationError: as for `train`.
     """
     training = FederatedTraining(plan, round_told)
-    # Hospitals learn from all their sentences in every pass, so what stands in for them does too.
     way = Way(COMMAND, training, {"federated": plan.learning}, lambda: _told(training))
+    # Hospitals learn from all their sentences in every pass, so what stands in for them does too.
+    options = replace(options, defence=NAME, undersampling=0.0)
     try:
-        return train(
-            workspace,
-            config,
-            replace(options, defence=NAME, undersampling=0.0),
-            watch,
-            resume=resume,
-            tell=tell,
-            way=way,
-        )
+        return train(workspace, config, options, watch, resume=resume, tell=tell, way=way)
     except FederatedError as error:
         error.add_note(f"`aggregator {COMMAND} --simulate --resume`, with the same options, goes on where it was")
         raise

@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise ConfigurationError("expected a clean checkout to record from, got changed files; commit them first")
         # A quick run is no result.
         folder = RUNS / "friedrich2019-quick" if chosen.budget == "quick" else RESULTS
-        write_report(list(kept(chosen.budget)), folder, chosen.budget, BUDGETS[chosen.budget].said)
+        write_report(list(kept(chosen.budget)), folder, chosen.budget, BUDGETS[chosen.budget])
         return
     for cell, seed in plan(chosen.only, [int(seed) for seed in chosen.seeds.split(",") if seed]):
         if chosen.list:

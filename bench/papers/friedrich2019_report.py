@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bench.outcomes import Outcome, f1_entry
-from bench.papers.friedrich2019_cells import Cell, mean_right
+from bench.papers.friedrich2019_cells import Budget, Cell, mean_right
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.results import Entry, record
 from bench.results.page import pages
@@ -70,26 +70,26 @@ class Run:
         return None if decided is None else 100 * decided[0] / decided[1]
 
 
-def write_report(runs: Sequence[Run], folder: Path, name: str, budget: str) -> None:
+def write_report(runs: Sequence[Run], folder: Path, name: str, budget: Budget) -> None:
     """Record the entries, and write page and figure.
 
     Args:
         runs: those of which something is there.
         folder: docs/results, or where a quick run leaves its own.
         name: of the budget, as the command takes it.
-        budget: of all runs, in words.
+        budget: of all runs.
     """
     by_cell: dict[str, list[Run]] = {}
     for run in runs:
         by_cell.setdefault(run.cell.slug, []).append(run)
     entries = [
-        replace(entry, note=f"{entry.note}; budget: {budget}", command=f"{COMMAND} --budget {name}")
+        replace(entry, note=f"{entry.note}; budget: {budget.said}".lstrip("; "), command=f"{COMMAND} --budget {name}")
         for found in by_cell.values()
-        for entry in _entries(found)
+        for entry in (*_sizes(found, budget), *_entries(found))
     ]
     record(_TOPIC, entries, folder)
     write_text(folder / f"{_TOPIC}.svg", _drawn(by_cell), private=False)
-    page = [*_page(by_cell, entries, name, budget), _every_figure(folder)]
+    page = [*_page(by_cell, entries, name, budget.said), _every_figure(folder)]
     write_text(folder / f"{_TOPIC}.md", "\n".join(page), private=False)
 
 
@@ -97,6 +97,13 @@ def _every_figure(folder: Path) -> str:
     """The tables of a page of results, as a section."""
     tables = pages(_TOPIC, folder)[f"{_TOPIC}.md"].partition("\n## ")[2].partition("\n")[2]
     return "## Every figure\n" + tables
+
+
+def _sizes(runs: Sequence[Run], budget: Budget) -> Iterator[Entry]:
+    """Of how much its figures are, so that whoever quotes one can say so."""
+    for what, value in (("training notes", budget.notes), ("runs", len(runs))):
+        measure = f"Friedrich 2019, {runs[0].cell.slug}: {what}"
+        yield Entry(measure, value, None, "", what, None, len(runs), DATA, COMMAND, "", _commits(runs))
 
 
 def _entries(runs: Sequence[Run]) -> list[Entry]:

@@ -307,7 +307,7 @@ def surrogate_bank(
         return SurrogateBank(spans, lists, hides_casing=hides_casing, any_form=any_form)
     telling = Telling.of((words for _, words in spans), public_lists)
     pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
-    # All of it in an order that is not the one of the notes, which would tell what were pieces of one span.
+    # In no order of the notes, which would tell what were pieces of one span; a rare token that two pieces share still can.
     firsts = sorted((category, cut[0]) for category, cut in pieces)
     later = sorted((category, piece) for category, cut in pieces for piece in cut[1:])
     whole = SurrogateBank(spans, hides_casing=hides_casing, any_form=any_form)

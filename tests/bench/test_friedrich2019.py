@@ -31,7 +31,7 @@ from shared.text.casing import casing_classes
 from tests.constructions import noisy
 from tests.shared.training.trained import TABLE
 
-BUDGET = "a hundred notes"
+BUDGET = replace(BUDGETS["fifth"], said="a hundred notes")
 SCORES = {"tokens": [[90, 10, 10]], "entities": [[8, 2, 2]], "commit": "abc"}
 
 
@@ -119,7 +119,7 @@ def test_the_report_puts_ours_beside_the_paper_s(tmp_path: Path) -> None:
     assert "where raw notes give" not in page
     assert "| three-part, fastText, N = 500: tagger | 95 or more | Figure 5, section 7.3 |  |  |" in page
     # Whoever reads one row knows of how little it is.
-    assert f"budget: {BUDGET}, fewer runs" in row_of(page, "three-part, fastText, N = 100, d = 50: tagger")
+    assert f"budget: {BUDGET.said}, fewer runs" in row_of(page, "three-part, fastText, N = 100, d = 50: tagger")
     assert (tmp_path / "friedrich2019.svg").read_text(encoding="utf-8").count("<svg") == 1
 
 
@@ -128,7 +128,9 @@ def test_every_figure_is_an_entry_with_the_state_of_the_code_that_made_it(tmp_pa
     entries = {entry.measure.partition(": ")[2]: entry for entry in read("friedrich2019", tmp_path)}
     continued = entries["adversaries continued 50 epochs, held-out pairs"]
     assert (continued.value, continued.seeds, continued.commit) == (0.55, 2, "abc, def")
-    assert all(BUDGET in entry.note and entry.command.endswith(" --budget fifth") for entry in entries.values())
+    assert all(BUDGET.said in entry.note and entry.command.endswith(" --budget fifth") for entry in entries.values())
+    # Whoever quotes a figure can say of how much it is.
+    assert (entries["training notes"].value, entries["runs"].value) == (100, 2)
     # The exact interval of 55 of 100.
     assert continued.interval == pytest.approx((0.447, 0.650), abs=1e-3)
     assert entries["better of two fresh adversaries on clear word vectors"].value == 0.99

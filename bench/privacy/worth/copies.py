@@ -81,7 +81,7 @@ def _entries(
     precise = f"token precision {hits / (hits + extra):.4f}"
     found = with_interval([outcomes], kind, lambda mean: mean)
     yield _entry(f"{begins}: {KINDS[kind]} F1", found, "F1", precise, outcomes, seeds)
-    if side == SHARES:
+    if side == SHARES or adapted:
         worth = Comparison(sides[ALONE, False], sides[RAW, False], outcomes).gain(kind)
         target = None if adapted else TARGETS[where, kind]
         name = f"{begins}: worth, {KINDS[kind]}"

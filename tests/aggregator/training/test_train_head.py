@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregator.commands.learning.heads import head_lines
+from aggregator.commands.learning.heads import head_lines, train_pool_head
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
-from aggregator.training.head import HeadOptions, HeadTraining
+from aggregator.training.head import UNDERSAMPLING, HeadOptions, HeadTraining
 from aggregator.training.judging.influence import Influence, SiteInfluence
 from aggregator.training.judging.site_scores import SiteScore
 from shared.errors import ConfigurationError
@@ -54,6 +54,11 @@ def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop
 def test_an_undersampling_that_is_no_chance_below_one_is_refused(chance: float) -> None:
     with pytest.raises(ConfigurationError, match="expected a chance from 0 to below 1"):
         HeadOptions(undersampling=chance)
+
+
+def test_the_command_line_has_the_default_of_the_training() -> None:
+    (option,) = [one for one in train_pool_head.params if one.name == "undersampling"]
+    assert option.default == UNDERSAMPLING == HeadOptions().undersampling
 
 
 def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Path) -> None:
