@@ -26,6 +26,7 @@ from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
 from bench.results import record
+from bench.speed.encode_then import measure as encode_then_entries
 
 
 def noninterference() -> None:
@@ -93,6 +94,11 @@ def membership_released() -> None:
     record("privacy", released_entries())
 
 
+def encode_then() -> None:
+    """How fast notes are encoded beside the state of before shares of codes."""
+    record("privacy", encode_then_entries())
+
+
 def pattern() -> None:
     """Who looks like no other by the pattern of PHI."""
     record("privacy", audited.pattern_entries())
@@ -128,6 +134,7 @@ PARTS = {
     "membership-released": membership_released,
     "forgotten": forgotten,
     "times": times,
+    "encode-then": encode_then,
     "noninterference": noninterference,
     "pattern": pattern,
     "forgotten-names": forgotten_name,
