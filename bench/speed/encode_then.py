@@ -32,13 +32,14 @@ def measure() -> list[Entry]:
         write_corpus(notes(PUBLIC, 1000), folder / "public", SCHEME)
         write_corpus(notes(NOTES, 1), folder / "notes", SCHEME)
         then, today = _Code(folder, "then"), _Code(folder, "today")
-        turns = [(then.encode(), today.encode(), today.encode(_UNCHECKED)) for _ in range(TURNS)]
-    before, now, unchecked = zip(*turns, strict=True)
+        turns = [(then.encode(), today.encode(), today.encode(_UNCHECKED), today.cut()) for _ in range(TURNS)]
+    before, now, unchecked, cut = zip(*turns, strict=True)
     sizes = f"bytes of the share: {before[0][2]:.0f} then, {now[0][2]:.0f} today"
     rows = (
         ("tokens a CPU second over those of then", 0, now, 3.0),
         ("tokens a CPU second over those of then, not looking for what nobody labelled", 0, unchecked, None),
         ("making and writing what leaves: tokens a CPU second over those of then", 1, now, None),
+        ("reading and cutting the notes alone: tokens a CPU second over those of all of encoding then", 0, cut, None),
     )
     entries = []
     for what, part, after, target in rows:
@@ -83,6 +84,10 @@ class _Code:
     def encode(self, *without: str) -> tuple[float, ...]:
         """CPU seconds, those of making and writing, and bytes."""
         return tuple(map(float, self._run("encode", "../notes", *without).split()))
+
+    def cut(self) -> tuple[float]:
+        """CPU seconds of reading the notes and cutting them."""
+        return (float(self._run("cut", "../notes")),)
 
     def _run(self, *arguments: str) -> str:
         command = [sys.executable, str(_PROGRAM), *arguments]
