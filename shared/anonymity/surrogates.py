@@ -32,6 +32,7 @@ from shared.labels import UNKNOWN_TAG, without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
+from shared.text.tokens import MAX_SENTENCE_TOKENS
 
 # With fewer spans of a pattern, its tokens are drawn one after another, each by the one before: a head would learn the
 # few by heart.
@@ -142,33 +143,40 @@ class SurrogateBank:
         """
         spans = list(chunk.spans())
         words, tags, doubtful = list(chunk.words), chunk.tags, chunk.are_doubtful
+        drawn = [
+            (start, end, category, self._public_length(category, words[start:end], chance))
+            for (start, end, category), chance in zip(spans, _uniform(noise, len(spans)), strict=True)
+            if self._is_of_any_form(category)
+        ]
+        rows = chunk.sentence_of_token[np.array([start for start, *_ in drawn], dtype=np.int64)]
+        own = np.array([end - start for start, end, *_ in drawn], dtype=np.int64)
+        outside = chunk.lengths - _sums(own, rows, chunk.sentences)
+        lengths = _fitting(np.array([length for *_, length in drawn], dtype=np.int64), rows, outside)
         pieces: list[tuple[list[str], NDArray[np.uint8], NDArray[np.bool_]]] = []
-        added = np.zeros(chunk.sentences, dtype=np.int64)
         done = 0
-        for (start, end, category), chance in zip(spans, _uniform(noise, len(spans)), strict=True):
-            if not self._is_of_any_form(category):
-                continue
-            own = words[start:end]
-            public = self._lengths.get((category, self.pattern(category, own)[0])) or _NO_LENGTHS
-            length = public[int(chance * len(public))]
+        for (start, end, category, _), length in zip(drawn, lengths.tolist(), strict=True):
             inside = np.full(length, 2 * category + 2)
             inside[0] = tags[start]
             pieces.append(
                 (
-                    words[done:start] + [_EXAMPLES[self._written(own)]] * length,
+                    words[done:start] + [_EXAMPLES[self._written(words[start:end])]] * length,
                     np.append(tags[done:start], inside),
                     np.append(doubtful[done:start], np.full(length, doubtful[start])),
                 )
             )
-            added[chunk.sentence_of_token[start]] += length - (end - start)
             done = end
         pieces.append((words[done:], tags[done:], doubtful[done:]))
         return TokenisedSentences(
             [word for piece, _, _ in pieces for word in piece],
             np.concatenate([piece for _, piece, _ in pieces]).astype(np.uint8),
-            chunk.lengths + added,
+            outside + _sums(lengths, rows, chunk.sentences),
             None if chunk.doubtful is None else np.concatenate([piece for _, _, piece in pieces]),
         )
+
+    def _public_length(self, category: int, own: Sequence[str], chance: float) -> int:
+        """Of a span of any form, words of the public one that a chance draws."""
+        public = self._lengths.get((category, self.pattern(category, own)[0])) or _NO_LENGTHS
+        return public[int(chance * len(public))]
 
     def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
         """The sentences with every span replaced; what is HIDDEN is drawn word by word, and its tags become O.
@@ -353,3 +361,21 @@ def _uniform(noise: NoiseSource, count: int) -> list[float]:
         return torch.rand(count, generator=noise, dtype=torch.float64).tolist()
     drawn: list[float] = noise.random((count,)).tolist()
     return drawn
+
+
+def _fitting(lengths: NDArray[np.int64], rows: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Drawn lengths of spans that no sentence grows too long by; where one would, its spans are short. No word of a span has a part in that.
+
+    Args:
+        lengths: int64 `[spans]`.
+        rows: sentence of each span, int64 `[spans]`.
+        outside: tokens of each sentence that are in none of them, int64 `[sentences]`.
+    """
+    most = np.maximum((MAX_SENTENCE_TOKENS - outside) // np.maximum(np.bincount(rows, minlength=len(outside)), 1), 1)
+    too_long = outside + _sums(lengths, rows, len(outside)) > MAX_SENTENCE_TOKENS
+    return np.where(too_long[rows], np.minimum(lengths, most[rows]), lengths)
+
+
+def _sums(values: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Of the values of each row, int64 `[count]`."""
+    return np.bincount(rows, values, count).astype(np.int64)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, starmap
 
 from shared.anonymity.names import default_names
 from shared.embeddings.generalised import strip_accents
 from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.kinds import CAPITALS, Suspicion, category_of
+from shared.patterns.reading import read
 
 _PEOPLE = ("PATIENT", "NOMBRE_SUJETO_ASISTENCIA", "NAME", "PERSON")
 _PLACES = ("STATE", "TERRITORIO", "LOCATION", "GEOGRAPHIC")
@@ -42,12 +43,20 @@ class NameLists:
         self._person, self._place = (category_of(names, scheme) or HIDDEN for names in (_PEOPLE, _PLACES))
 
     def find(self, text: str) -> Iterator[Suspicion]:
-        """Every run of words with a capital from the first that stands on a list."""
+        """Every run of words with a capital from the first that stands on a list, in a note as patterns read it."""
+        reading = read(text)
+        found = chain.from_iterable(starmap(self._found, reading.stretches()))
+        yield from map(reading.in_note, dict.fromkeys(found))
+
+    def _found(self, text: str, first: int, last: int) -> Iterator[Suspicion]:
+        """Of a text, what begins in a stretch of it."""
         run: list[re.Match[str]] = []
-        for word in _WORD.finditer(text):
+        for word in _WORD.finditer(text, first):
             if run and not _BETWEEN.fullmatch(text, run[-1].end(), word.start()):
                 yield from self._suspicion(text, run)
                 run = []
+            if not run and word.start() >= last:
+                return
             folded = word[0].lower()
             if run or folded in self._people:
                 run.append(word)

@@ -74,7 +74,7 @@ _ENDS = _TERMINATORS | _CLOSERS
 _OPENERS = frozenset("\"'([{«“‘¿¡")
 _BULLETS = frozenset({"-", "*", "•", "·", ".", "o"})
 # Abbreviations that stand before a name or a number; a dot after one of them ends no sentence.
-_ABBREVIATIONS = frozenset(
+ABBREVIATIONS = frozenset(
     "dr dra drs dras mr mrs ms sr sra srta st ste prof d dña dn fr fdo lic ldo ilmo av avd avda c cl pl pza ctra urb nº n no núm num "
     "tel tlf telf ext fax apdo dpto dept vs approx aprox etc e i fig ref p pp rev gen capt sgt lt col jr mt ft blvd ave rd hosp "
     "m mme mlle bd pr inc co ltd esc km edf edif gral cra paseo calle avenida".split()
@@ -251,7 +251,7 @@ def _starts_sentence(words: list[str], index: int, gap: str, broken: bool, line_
 
 def _abbreviates(word: str) -> bool:
     """Whether a dot behind `word` belongs to it: an initial or a known abbreviation."""
-    return (len(word) == 1 and word.isalpha()) or word.lower() in _ABBREVIATIONS
+    return (len(word) == 1 and word.isalpha()) or word.lower() in ABBREVIATIONS
 
 
 def _bounded(starts: list[int], words: list[str], counted: NDArray[np.int64]) -> list[int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from foundation.files import stage_file
+from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256
 from protocols.share.receipt import Receipt
@@ -141,4 +142,7 @@ def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
     known = digest_of_known(workspace, ready.sequence)
     # A share that goes once more after a cut may find neither; what its first entry says counts.
     key = DigestKey(workspace).fingerprint if known and workspace.notes_key.exists() else ""
-    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known, key).record(workspace)
+    # Sealing takes long; of two shares of the same notes that are submitted at once, too, only the first leaves.
+    with lock_folder(workspace.root):
+        require_not_left(workspace, ready.sequence, ready.manifest_sha256, least=0)
+        Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known, key).record(workspace)

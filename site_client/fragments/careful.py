@@ -56,7 +56,7 @@ class CarefulFinder:
             [one.annotations for one in self._pipeline.annotate(bare)],
             [
                 [Annotation(one.start, one.end, one.category) for one in spans]
-                for _, spans in suspect(self._pipeline, bare, LEAST)
+                for _, spans in suspect(self._pipeline, bare, (LEAST,))
             ],
         )
 

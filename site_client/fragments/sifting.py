@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.text.tokens import Tokens, tokenise
+from shared.text.tokens import tokenise
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
@@ -90,8 +89,11 @@ class Sieve:
         tokens = tokenise(note.text)
         digest, sentences = self._digests.note(note.text), self._digests.sentences(note.text, tokens)
         patient = None if self._whose is None else self._digests.patient(self._whose[note.identifier])
-        left = are_among(sentences, self._gone.sentences)
-        if self._has_left(digest, tokens, left):
+        # A ruled line is of no note.
+        worded = sentences != self._digests.wordless
+        left = worded & are_among(sentences, self._gone.sentences)
+        lengths = np.diff(tokens.sentence_ends(), prepend=0)
+        if digest in self._gone.notes or int(lengths[left].sum()) > EDITED * int(lengths[worded].sum()):
             self._tally.gone += 1
         elif patient in self._gone.patients:
             self._tally.returned += 1
@@ -121,10 +123,6 @@ class Sieve:
     def _keep(self, patient: bytes | None) -> None:
         if patient is not None:
             self._patients.add(patient)
-
-    def _has_left(self, digest: bytes, tokens: Tokens, left: NDArray[np.bool_]) -> bool:
-        lengths = np.diff(tokens.sentence_ends(), prepend=0)
-        return digest in self._gone.notes or int(lengths[left].sum()) > EDITED * len(tokens)
 
 
 def name_files(numbers: Sequence[int]) -> str:

@@ -194,7 +194,7 @@ def encode(
         if above is None:
             yield from counted()
             return
-        for found in make_checker(workspace, construction.scheme, listed).check(counted()):
+        for found in make_checker(workspace, construction.scheme, listed, above).check(counted()):
             document = found.with_doubts(above)
             hidden += len(document.annotations) - len(found.document.annotations)
             yield document

@@ -19,11 +19,11 @@ looked at.
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -35,6 +35,7 @@ from foundation.secret_files import SECRET_BYTES, make_secret, read_secret
 from protocols.canonical import Json
 from protocols.share.receipt import ReceiptState
 from shared.sentences.tokenised import TokenisedSentences
+from shared.text.letters import compose, only_letters
 from shared.text.tokens import Tokens
 from site_client import ledger
 from site_client.errors import WorkspaceError
@@ -55,7 +56,6 @@ from site_client.workspace import Workspace
 
 _TRAINED = "trained.digests"
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
-_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _OF_SHARES = (Event.APPROVED, Event.APPROVAL_WAIVED, Event.SUBMITTED, Event.RECEIPT, Event.WITHDRAWAL_REQUESTED)
 RUN_WORDS = 8
 # Odd and different, so that other words, or these in another order, have another sum.
@@ -106,8 +106,8 @@ class DigestKey:
         return all(entry.event != Event.NOTES_KEY_MADE_ANEW for entry in ledger.entries(self._workspace))
 
     def note(self, text: str) -> bytes:
-        """Of the text of a note. Line ends and other white space do not make another note of it."""
-        return self._digest(" ".join(text.split()).encode("utf-8"), NOTE_BYTES)
+        """Of the text of a note. Neither white space nor how the marks of letters are written makes another note of it."""
+        return self._digest(" ".join(compose(text).split()).encode("utf-8"), NOTE_BYTES)
 
     def patient(self, identifier: str) -> bytes:
         """Of who a patient is, by whatever the hospital calls them; of no note that says the same."""
@@ -123,8 +123,12 @@ class DigestKey:
         """
         edges = [0, *tokens.spans[tokens.sentence_starts[1:], 0].tolist(), len(text)]
         parts = (text[start:end] for start, end in pairwise(edges))
-        letters = [_NEITHER_LETTER_NOR_DIGIT.sub("", part.casefold()) for part in parts]
-        return self._of_texts(letters[: len(tokens.sentence_starts)])
+        return self._of_texts([only_letters(part) for part in islice(parts, len(tokens.sentence_starts))])
+
+    @cached_property
+    def wordless(self) -> int:
+        """What each sentence is known by that has neither letter nor digit, such as a ruled line: notes that share it share nothing."""
+        return int(self._of_texts([""])[0])
 
     def runs(self, text: str) -> Digests:
         """Of the runs of words of a note, ascending, uint64; neither casing nor where lines and sentences break matters.
@@ -132,7 +136,7 @@ class DigestKey:
         Args:
             text: of a note; one of fewer words than a run is one run.
         """
-        words = [word for part in text.split() if (word := _NEITHER_LETTER_NOR_DIGIT.sub("", part.casefold()))]
+        words = [word for part in compose(text).split() if (word := only_letters(part))]
         if not words:
             return join_digests([])
         size = min(RUN_WORDS, len(words))
@@ -359,13 +363,8 @@ def read_all(workspace: Workspace) -> Iterator[tuple[int, bool, ShareDigests]]:
         elif left.given_up:
             yield sequence, left.counts, ShareDigests(frozenset())
         else:
-            what = (
-                "those of another keys/notes.key"
-                if left.is_of_another(key)
-                else "other files"
-                if found
-                else "one missing"
-            )
+            other = "other files" if found else "one missing"
+            what = "those of another keys/notes.key" if left.is_of_another(key) else other
             raise WorkspaceError(
                 f"known-notes/{sequence:04}.digests, .sentences: expected what is known of the notes of share {sequence}, which has left, "
                 f"found {what}; restore known-notes/ and keys/notes.key from a backup of the workspace, or, if they are "

@@ -18,6 +18,7 @@ tell the same (see `leaving_again`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -68,16 +69,19 @@ class Sieve:
         self._key = DigestKey(workspace)
         self._workspace, self._representer, self._again = workspace, representer, again
         # What counts with this representer would count twice; of what an earlier version shared, the labels are not known.
-        left = {
-            sequence: (
-                digests,
-                again and not digests.of_earlier_version and not (counts and digests.representer == representer),
-            )
-            for sequence, counts, digests in read_all(workspace)
+        left = list(read_all(workspace))
+        self._left = [(sequence, digests) for sequence, _, digests in left]
+        times = Counter(sequence for sequence, _ in self._left)
+        self._open = {
+            sequence: digests
+            for sequence, counts, digests in left
+            # Settings that were restored gave numbers a second time: which share such a one means nobody knows.
+            if again
+            and times[sequence] == 1
+            and not digests.of_earlier_version
+            and not (counts and digests.representer == representer)
         }
-        self._left = {sequence: digests for sequence, (digests, _) in left.items()}
-        self._open = {sequence: digests for sequence, (digests, repeatable) in left.items() if repeatable}
-        closed = [digests for digests, repeatable in left.values() if not repeatable]
+        closed = [digests for sequence, digests in self._left if sequence not in self._open]
         self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
         self._closed_sentences = join_digests([one.known for one in closed])
         self._closed_runs = join_digests([one.runs for one in closed])
@@ -107,14 +111,18 @@ class Sieve:
         """The notes that may leave, in their order; `sentences` is asked for theirs in the same order."""
         for document, tokens in notes:
             note, sentences = self._key.note(document.text), self._digests(document.text, tokens)
-            closed, lengths = _are_known(sentences, self._closed_sentences), np.diff(tokens.sentence_ends(), prepend=0)
+            closed, lengths = self._have_left(sentences), np.diff(tokens.sentence_ends(), prepend=0)
+            worded = self._are_worded(sentences)
             self._looked_at += 1
             self._known_notes.add(note)
-            self._known_sentences.append(sentences[closed | _are_known(sentences, self._leaving_again.known)])
+            leave_again = worded & _are_known(sentences, self._leaving_again.known)
+            self._known_sentences.append(sentences[closed | leave_again])
             runs = self._key.runs(document.text)
             compared = sample_runs(runs, RUNS_COMPARED)
             known_runs = compared[are_among(compared, self._closed_runs)]
-            edited = len(known_runs) > EDITED * len(compared) or int(lengths[closed].sum()) > EDITED * len(tokens)
+            edited = len(known_runs) > EDITED * len(compared) or int(lengths[closed].sum()) > EDITED * int(
+                lengths[worded].sum()
+            )
             # What leaves again is what has left, letter by letter: beside it, a note that went on would show its sentences twice.
             stays = note not in self._leaving_again.notes if self._again else edited
             if stays or note in self._closed_notes:
@@ -143,7 +151,7 @@ class Sieve:
             *(self._key.labelled(column, given) for column in here.T),
             self._key.labelled(here[:, 0], given, owners),
         ]
-        labelled, away = np.stack(columns, 1), _are_known(here, self._closed_sentences)
+        labelled, away = np.stack(columns, 1), self._have_left(here)
         if self._again:
             away |= ~self._leaving_again.as_then(owners, here, labelled)
         passed, labelled = chunk.leave_out(away), labelled[~away]
@@ -172,16 +180,16 @@ class Sieve:
         Raises:
             PolicyError: there are fewer; or earlier shares would leave again in part, or with other labels.
         """
-        known, tokens = join_digests(self._known_sentences), self._leaving_tokens()
-        known_runs = join_digests(self._known_runs)
-        self._counted = self._count(tokens)
-        shares = tuple(
+        known, known_runs = join_digests(self._known_sentences), join_digests(self._known_runs)
+        self._counted = self._count()
+        met = (
             sequence
-            for sequence, one in self._left.items()
+            for sequence, one in self._left
             if one.notes & self._known_notes
             or are_among(known, one.known).any()
             or are_among(known_runs, one.runs).any()
         )
+        shares = tuple(dict.fromkeys(met))
         sifted = Sifted(
             self._looked_at,
             self._counted,
@@ -194,7 +202,7 @@ class Sieve:
             self._leaving_again.hidden_again,
             any(number in shares and one.representer != self._representer for number, one in self._open.items()),
         )
-        if self._counted < least or (self.left_out and not tokens.any()):
+        if self._counted < least or (self.left_out and not self._leaving_tokens().any()):
             raise PolicyError(too_few(sifted, least))
         if self._again:
             self._leaving_again.require_whole(set(self._passed_notes), _all(self._labelled, 3))
@@ -210,7 +218,7 @@ class Sieve:
         leave = np.concatenate([np.zeros(0, dtype=np.bool_), *self._leave])
         sentences, labelled = _all(self._sentences)[leave], _all(self._labelled, 3)[leave]
         pairs = np.unique(np.stack([sentences[:, 0], labelled[:, -1]], 1), axis=0)
-        by_tokens = join_digests([sentences[:, 1]])
+        by_tokens = join_digests([sentences[self._are_worded(sentences), 1]])
         again = tuple(self._open) if self._again else ()
         left = np.flatnonzero(self._leaving_tokens()).tolist()
         notes, runs = (
@@ -241,20 +249,27 @@ class Sieve:
             np.add.at(found, np.concatenate(self._notes)[chosen], np.concatenate(self._lengths)[chosen])
         return found
 
-    def _count(self, tokens: NDArray[np.int64]) -> int:
-        """How many notes count: those with something that leaves, and not mostly with earlier ones.
-
-        Args:
-            tokens: of each that leave.
-        """
+    def _count(self) -> int:
+        """How many notes count: those with something that leaves, and not mostly with earlier ones."""
+        worded = self._are_worded(_all(self._sentences))
+        tokens = self._leaving_tokens(worded)
         counts = tokens >= LEAST_TOKENS
         # What leaves again leaves as it did, and counts as it did.
         if not self._again and self._leave:
             leave, notes = np.concatenate(self._leave), np.concatenate(self._notes)
             repeated = np.zeros(len(leave), dtype=np.bool_)
             repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
-            counts &= self._leaving_tokens(repeated) <= EDITED * tokens
+            counts &= self._leaving_tokens(repeated & worded) <= EDITED * tokens
         return int(counts.sum())
+
+    def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
+        """Which sentences have left, bool `[sentences]`; a ruled line has in no case, for it is of no note."""
+        return self._are_worded(sentences) & _are_known(sentences, self._closed_sentences)
+
+    def _are_worded(self, sentences: Digests) -> NDArray[np.bool_]:
+        """Which sentences have a letter or a digit, bool `[sentences]`."""
+        worded: NDArray[np.bool_] = sentences[:, 0] != self._key.wordless
+        return worded
 
     def _digests(self, text: str, tokens: Tokens) -> Digests:
         """What each sentence of a note is known by, today and in the shares of earlier versions: uint64 `[sentences, 2]`."""
@@ -282,24 +297,22 @@ def require_not_left(workspace: Workspace, sequence: int, manifest_sha256: str, 
             f"share {sequence}: expected what is known of its notes in known-notes/, found nothing: nobody would know that they have left; "
             "encode the notes again"
         )
-    own = read_digests(workspace, sequence)
-    if not DigestKey(workspace).has_made(own.notes_key):
+    own, key = read_digests(workspace, sequence), DigestKey(workspace)
+    if not key.has_made(own.notes_key):
         raise WorkspaceError(
             f"share {sequence}: expected what is known of its notes by the key in keys/notes.key, found what another key made: nobody can tell "
             "whether they have left since; restore that key from a backup, or encode the notes again"
         )
-    others = {number: digests for number, _, digests in read_all(workspace) if number not in own.again}
-    met = {
-        number: known
-        for number, other in others.items()
-        if (known := len(own.notes & other.notes) + int(are_among(own.known, other.known).sum()))
-    }
-    runs = are_among(own.runs, join_digests([other.runs for other in others.values()]))
+    others = [(number, digests) for number, _, digests in read_all(workspace) if number not in own.again]
+    worded = own.known[own.known != key.wordless]
+    met = [number for number, other in others if own.notes & other.notes or are_among(worded, other.known).any()]
+    runs = are_among(own.runs, join_digests([other.runs for _, other in others]))
     if not met and int(runs.sum()) > own.runs_known:
-        met = {number: 1 for number, other in others.items() if are_among(own.runs, other.runs).any()}
+        met = [number for number, other in others if are_among(own.runs, other.runs).any()]
     if met:
+        shares = name_shares(tuple(dict.fromkeys(met)))
         raise PolicyError(
-            f"share {sequence}: expected what has not left before, but some of it has left with {name_shares(tuple(met))} since it was "
+            f"share {sequence}: expected what has not left before, but some of it has left with {shares} since it was "
             "encoded; encode the notes again"
         )
     if not own.of_earlier_version and own.new_notes < least:

@@ -7,27 +7,32 @@ constant in its place. What it has a part in is for a person in the house alone:
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
+from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.pipeline.forgotten.blinding import Blinded, blind
-from shared.pipeline.forgotten.suspicion import suspect
+from shared.pipeline.forgotten.suspicion import LEAST, suspect
 from shared.pipeline.pipeline import Pipeline
+from shared.text.tokens import ABBREVIATIONS
 
 OwnLists: TypeAlias = Callable[[str], Iterable[Annotation]]
 """Finds in a text what lists of a hospital's own name."""
 HIDE_ABOVE = 0.5
 """How probable it must be that something is PHI for `encode` to hide it."""
-# What is left beside a label of what was found: often a title, or a comma too much.
+# What is left beside a label of what was found, and is no name and no number: a title, or a comma too much.
 _LEFT_OVER = 0.5
+_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,10 +67,18 @@ class Checker:
         scheme: of the release.
         pipeline: the newest one that was pulled; None where there is none.
         listed: what it finds is certain; None where the hospital gave no lists.
+        above: how probable it must be that something is hidden: what is so probable stands by itself, whatever is beside it.
     """
 
-    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None = None, listed: OwnLists | None = None) -> None:
+    def __init__(
+        self,
+        scheme: LabelScheme,
+        pipeline: Pipeline | None = None,
+        listed: OwnLists | None = None,
+        above: float = HIDE_ABOVE,
+    ) -> None:
         self._scheme, self._pipeline, self._listed = scheme, pipeline, listed
+        self._levels = (LEAST, max(LEAST, above))
         stated = None if pipeline is None else pipeline.stated
         self._patterns = Patterns(scheme, None if stated is None else stated.language)
         self._names = NameLists(scheme)
@@ -101,7 +114,8 @@ class Checker:
 
     def _look(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Suspicion]]]:
         """Each text with everything that is found in it."""
-        read = ((one, []) for one in documents) if self._pipeline is None else suspect(self._pipeline, documents)
+        nothing = ((one, list[Suspicion]()) for one in documents)
+        read = nothing if self._pipeline is None else suspect(self._pipeline, documents, self._levels)
         for document, found in read:
             own = [
                 Suspicion(one.start, one.end, one.category, 1.0, "list of the hospital")
@@ -119,24 +133,45 @@ def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicio
 
     Args:
         document: its annotations are sorted and do not overlap.
-        suspicions: in any order. One that a label touches is half as sure.
+        suspicions: in any order. What a label leaves of one is half as sure where it is neither name nor number.
 
     Returns:
         sorted; none touches a label or another.
     """
     taken = [(span.start, span.end) for span in document.annotations]
+    beside = chain.from_iterable(_beside(one, taken, document.text) for one in suspicions)
     weighed = [
-        replace(one, certainty=one.certainty * _LEFT_OVER) if _touching(one, taken) else one for one in suspicions
+        replace(one, certainty=one.certainty * _LEFT_OVER)
+        if left and _says_little(document.text[one.start : one.end])
+        else one
+        for one, left in beside
     ]
     settled = []
     for one in sorted(weighed, key=lambda found: (-found.certainty, found.start, -found.end)):
-        edges = [one.start, *(edge for span in _touching(one, taken) for edge in span), one.end]
-        for start, end in zip(edges[::2], edges[1::2], strict=True):
-            start, end = _trimmed(document.text, start, end)
-            if start < end:
-                settled.append(replace(one, start=start, end=end))
-                insort(taken, (start, end))
+        for piece, _ in _beside(one, taken, document.text):
+            settled.append(piece)
+            insort(taken, (piece.start, piece.end))
     return sorted(settled)
+
+
+def _beside(one: Suspicion, taken: Sequence[tuple[int, int]], text: str) -> list[tuple[Suspicion, bool]]:
+    """What is not taken of a stretch, each piece with whether anything is.
+
+    Args:
+        one: the stretch.
+        taken: sorted, disjoint.
+        text: of the note.
+    """
+    touching = _touching(one, taken)
+    edges = [one.start, *(edge for span in touching for edge in span), one.end]
+    trimmed = (_trimmed(text, start, end) for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return [(replace(one, start=start, end=end), bool(touching)) for start, end in trimmed if start < end]
+
+
+def _says_little(text: str) -> bool:
+    """Whether it has no number, and no word but titles, short ones and those of a dictionary that name nobody."""
+    words = {word.lower() for word in _WORD.findall(text)} - ABBREVIATIONS
+    return not any(map(str.isdigit, text)) and all(map(ordinary_words(None), words))
 
 
 def _touching(one: Suspicion, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

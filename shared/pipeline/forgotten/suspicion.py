@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +21,31 @@ LEAST = 0.2
 
 
 def suspect(
-    pipeline: Pipeline, documents: Iterable[Document], least: float = LEAST
+    pipeline: Pipeline, documents: Iterable[Document], levels: Sequence[float] = (LEAST,)
 ) -> Iterator[tuple[Document, list[Suspicion]]]:
     """Each document, and its stretches of tokens that are PHI with some probability.
 
     Args:
         pipeline: of a release.
         documents: read as they are needed; what is labelled in them is not looked at.
-        least: probability of every token of a stretch; its certainty is their mean.
+        levels: of each every stretch of tokens that are at least so probable; its certainty is their mean. So what is sure stands by itself, too,
+            whatever is beside it, and stretches of several levels overlap.
     """
     for group in document_groups(documents, pipeline.seen):
         found = Reading.concatenate(list(pipeline.read(group)))
         begin = 0
         for document, tokens in group:
             own = slice(begin, begin + len(tokens))
-            yield (
-                document,
-                list(_stretches(tokens, found.certainty[own], found.category[own], pipeline.encoder.scheme, least)),
-            )
+            certainty, category, scheme = found.certainty[own], found.category[own], pipeline.encoder.scheme
+            stretches = (stretches_of(tokens, certainty, category, scheme, least) for least in levels)
+            yield document, list(dict.fromkeys(chain.from_iterable(stretches)))
             begin += len(tokens)
 
 
-def _stretches(
+def stretches_of(
     tokens: Tokens, certainty: NDArray[np.float32], category: NDArray[np.int64], scheme: LabelScheme, least: float
 ) -> Iterator[Suspicion]:
-    """Consecutive tokens of one sentence and one category."""
+    """Consecutive tokens of one sentence and one category, each at least so probable."""
     marked = certainty >= least
     starts = np.zeros(len(tokens), dtype=np.bool_)
     starts[tokens.sentence_starts] = True

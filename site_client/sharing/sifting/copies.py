@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.document import Document
+from shared.text.letters import compose
 from site_client.sharing.digest_files import Digests, are_among, join_digests
 from site_client.sharing.known_notes import DigestKey
 
@@ -88,10 +89,11 @@ class Copies:
         self._runs.add(runs)
 
     def _labels(self, document: Document) -> bytes:
-        """Digest of what people have labelled in a note; white space is no matter, as it is none of the text."""
+        """Digest of what people have labelled in a note; white space is no matter, nor how marks are written, as in the text."""
         spans = [span for span in document.annotations if not span.doubtful]
         edges = [0, *(edge for span in spans for edge in (span.start, span.end))]
-        places = list(accumulate(len("".join(document.text[start:end].split())) for start, end in pairwise(edges)))
+        parts = (compose(document.text[start:end]) for start, end in pairwise(edges))
+        places = list(accumulate(len("".join(part.split())) for part in parts))
         stated = [
             f"{start} {end} {span.category}" for span, start, end in zip(spans, places[::2], places[1::2], strict=True)
         ]

@@ -18,6 +18,7 @@ from shared.errors import ModelError, TrainingError
 from shared.labels import HIDDEN_TAG, LabelScheme, categories_of_any_form, load_scheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
+from shared.text.tokens import MAX_SENTENCE_TOKENS
 
 PUBLIC = TokenisedSentences(
     [
@@ -283,6 +284,22 @@ class TestSpansOfAnyForm:
         assert {one.tokens for one in found} == {4, 5}
         assert all(one.tags.tolist() == [0, 1, *[2] * (one.tokens - 3), 0] for one in found)
         assert all(one.lengths.tolist() == [one.tokens] for one in found)
+
+    @given(st.lists(st.integers(1, 6), min_size=60, max_size=60), st.integers(0, 9))
+    def test_no_sentence_grows_longer_than_a_share_may_hold(self, lengths: list[int], seed: int) -> None:
+        """Every span is there still; and how long each was shows no more than elsewhere."""
+        bank = SurrogateBank(((0, tuple("abcdefghijklmnop")), (1, ("Ada",))), any_form=frozenset({0}))
+
+        def lengthened(own: list[int]) -> TokenisedSentences:
+            words = [word for length in own for word in ("by", *["no"] * length)]
+            tags = [tag for length in own for tag in (0, 1, *[2] * (length - 1))]
+            return bank.draw_lengths(chunk(words, tags), torch.Generator().manual_seed(seed))
+
+        found = lengthened(lengths)
+        assert found.lengths.tolist() == [found.tokens]
+        assert 2 * len(lengths) <= found.tokens <= MAX_SENTENCE_TOKENS
+        assert (found.tags == 1).sum() == len(lengths)
+        assert found.tags.tolist() == lengthened([1] * len(lengths)).tags.tolist()
 
     def test_a_span_that_is_cut_where_it_tells_keeps_its_length(self, tmp_path: Path) -> None:
         """Else a head would learn that e-mails end ahead of their host."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from re import _parser as sre_parse  # type: ignore[attr-defined]
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -365,6 +367,28 @@ NAMES = NameLists(SPANISH, [["Brunilda", "García"], ["Múgica"]], ["Oza"])
 def test_names_on_lists_are_found(text: str, phi: str, certainty: float) -> None:
     [one] = NAMES.find(text)
     assert (text[one.start : one.end], one.category, one.certainty) == (phi, "NOMBRE_SUJETO_ASISTENCIA", certainty)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Brunilda\u00a0Zwiebelfisch",
+        "Brunilda\tZwiebelfisch",
+        "Bru\u00adnilda Zwiebelfisch",
+        "García\u00a0Zúñiga",
+        "Garc\u200bía Zúñiga",
+    ],
+)
+def test_names_on_lists_are_found_however_a_note_writes_them(name: str, form: Literal["NFC", "NFD"]) -> None:
+    text = unicodedata.normalize(form, f"viene {name} hoy")
+    [one] = NAMES.find(text)
+    assert (text[one.start : one.end], one.certainty) == (unicodedata.normalize(form, name), 0.9)
+
+
+def test_a_name_that_a_line_end_parts_is_found() -> None:
+    text = "La paciente ingresa por dolor y fiebre y viene con Brunilda\nZwiebelfisch desde su casa."
+    assert "Brunilda\nZwiebelfisch" in {text[one.start : one.end] for one in NAMES.find(text)}
 
 
 def test_places_on_lists_are_found_and_words_are_not() -> None:

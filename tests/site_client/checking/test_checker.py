@@ -23,9 +23,10 @@ from shared.document import Annotation, Document
 from shared.labels import UNKNOWN_TAG
 from shared.patterns.kinds import Suspicion
 from shared.pipeline.forgotten.checker import Checker, settle
-from shared.pipeline.forgotten.suspicion import suspect
+from shared.pipeline.forgotten.suspicion import stretches_of, suspect
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
+from shared.text.tokens import tokenise
 from site_client.checking.listing import list_suspicions
 from site_client.deid.choices.config import read_always_hidden
 from site_client.workspace import open_workspace
@@ -53,13 +54,45 @@ def test_what_is_labelled_is_no_suspicion_and_the_rest_is() -> None:
     assert not any(found(document) for document in tiny_notes(20))
 
 
-def test_what_a_label_leaves_of_a_finding_is_found_and_less_sure() -> None:
-    partly = note("partly", "Seen by Dr Anna ", ("Oxenthorpe", "DOCTOR"), " on ", ("03/04", "DATE"), "/2019.")
+@pytest.mark.parametrize(
+    ("pieces", "left"),
+    [
+        (["Seen by Dr ", "Anna|DOCTOR", " Oxenthorpe today."], "Oxenthorpe"),
+        (["Seen by Dr Anna ", "Oxenthorpe|DOCTOR", " today."], "Anna"),
+        (["Patient name: ", "Mary|PATIENT", " Quillfeather"], "Quillfeather"),
+    ],
+)
+def test_the_half_of_a_name_that_a_label_leaves_is_as_sure_as_the_whole(pieces: list[str], left: str) -> None:
+    partly = note(
+        "partly", *((part, kind) if kind else part for part, _, kind in (one.partition("|") for one in pieces))
+    )
+    [checked] = Checker(SCHEME).check([partly])
+    assert {partly.text[one.start : one.end] for one in checked.with_doubts(0.5).annotations if one.doubtful} == {left}
+
+
+def test_half_of_a_date_is_found_by_who_reads_the_label_too() -> None:
+    partly = note("partly", "Seen on ", ("03/04", "DATE"), "/2019.")
     looking = Checker(SCHEME)
     [checked] = looking.read_labelled(looking.check([partly]))
     left = {partly.text[one.start : one.end]: one.certainty for one in checked.suspicions}
-    assert left["2019"] == pytest.approx(0.495)
-    assert left["Anna"] == pytest.approx(0.48)
+    assert left == {"2019": pytest.approx(0.99)}
+
+
+@pytest.mark.parametrize("title", ["Dra", "Mrs", "Doctor", "Hospital", "Sr"])
+def test_a_title_that_a_label_leaves_is_half_as_sure(title: str) -> None:
+    text = f"{title} Oxenthorpe"
+    whole = Suspicion(0, len(text), "DOCTOR", 0.9, "x")
+    labelled = Document("a", text, (Annotation(len(title) + 1, len(text), "DOCTOR"),))
+    assert [one.certainty for one in settle(labelled, [whole])] == [pytest.approx(0.45)]
+
+
+def test_what_is_sure_is_hidden_whatever_is_beside_it() -> None:
+    tokens = tokenise("with Zorvath consult service team")
+    certainty, category = np.array([0, 0.95, 0.3, 0.25, 0.22], dtype=np.float32), np.zeros(5, dtype=np.int64)
+
+    suspicions = [one for least in (0.2, 0.5) for one in stretches_of(tokens, certainty, category, SCHEME, least)]
+    settled = settle(Document("a", "with Zorvath consult service team"), suspicions)
+    assert [(one.start, one.end, round(one.certainty, 2)) for one in settled] == [(5, 12, 0.95), (13, 33, 0.43)]
 
 
 spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 8), st.sampled_from([0.3, 0.6, 0.9])), max_size=6)
@@ -100,7 +133,7 @@ def pipeline(built_loop: Loop) -> Pipeline:
 def test_the_pipeline_finds_what_no_pattern_knows(pipeline: Pipeline) -> None:
     documents = [Document(one.identifier, one.text) for one in tiny_notes(30, 5)]
     annotated = list(pipeline.annotate(documents))
-    for (document, found), tagged in zip(suspect(pipeline, documents, 0.5), annotated, strict=True):
+    for (document, found), tagged in zip(suspect(pipeline, documents, (0.5,)), annotated, strict=True):
         covered = {place for one in found for place in range(one.start, one.end)}
         sure = [one for one in found if one.certainty > 0.9]
         assert document.identifier == tagged.identifier

@@ -36,8 +36,8 @@ from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.sealing import manifest_path, seal_share
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
-from site_client.errors import ApprovalError, LedgerError, SiteError, UnreachableError
-from site_client.exchange import outbox
+from site_client.errors import ApprovalError, LedgerError, PolicyError, SiteError, UnreachableError
+from site_client.exchange import outbox, submit
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
@@ -417,6 +417,28 @@ def test_a_receipt_counts_after_the_keys_of_the_provider_have_run_out_if_it_is_o
         assert pair.events()[-1] == "submitted"
     else:
         assert take_receipt(over, stated).state == "accepted"
+
+
+def test_attack_two_shares_of_the_same_notes_are_submitted_at_once(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the second is being sealed the first leaves: nothing of it leaves twice."""
+    notes, first, second = long_notes(8, seed=1), tmp_path / "a.parquet", tmp_path / "b.parquet"
+    for path in (first, second):
+        encode(site_workspace.open_workspace(pair.hospital.root), notes, path)
+    seal = outbox.seal_for_provider
+
+    def sealed_slowly(workspace: Workspace, share: Path, signed: approval.SignedManifest) -> outbox.Sealed:
+        monkeypatch.setattr(submit, "seal_for_provider", seal)
+        ready = seal(workspace, share, signed)
+        submit_to_folder(pair.hospital, first, tmp_path / "stick", "A. Person")
+        return ready
+
+    monkeypatch.setattr(submit, "seal_for_provider", sealed_slowly)
+    with pytest.raises(PolicyError, match=r"share 2.*has left with share 1 since"):
+        submit_to_folder(pair.hospital, second, tmp_path / "other stick", "A. Person")
+    assert list(shares_that_left(pair.hospital)) == [1]
+    assert not list((tmp_path / "other stick").glob("*"))
 
 
 def test_attack_a_workspace_from_an_older_backup_shares_again_what_was_shared(pair: Pair, tmp_path: Path) -> None:

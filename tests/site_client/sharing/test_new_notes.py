@@ -6,11 +6,16 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from protocols.canonical import Json
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from site_client import ledger
 from site_client.errors import PolicyError, WorkspaceError
+from site_client.ledger import Event
+from site_client.sharing.digest_files import digest_of_known
 from site_client.sharing.known_notes import give_up_lost
 from site_client.sharing.new_notes import require_not_left
 from site_client.sharing.sifting.sifted import Sifted
@@ -20,6 +25,7 @@ from tests.site_client.sharing.sifting.encodings import (
     LATER,
     NOTES,
     B,
+    accented,
     encode,
     leave,
     left_with_format,
@@ -27,6 +33,7 @@ from tests.site_client.sharing.sifting.encodings import (
     new_site,
     printed,
     relabelled,
+    ruled,
     share,
 )
 from tests.site_client.sites import SCHEME
@@ -83,6 +90,53 @@ def test_attack_notes_are_exported_anew_with_other_lines(width: int, site: Works
     shown, sifted = encode(site, [*again, *LATER])
     assert (sifted.counted, sifted.left_out, sifted.shares) == (25, 30, (1,))
     assert Counter(shown) == Counter(encode(site, LATER)[0])
+
+
+@pytest.mark.parametrize(("first", "second"), [("NFC", "NFD"), ("NFD", "NFC")])
+@pytest.mark.parametrize("width", [None, 40])
+def test_attack_notes_are_exported_anew_with_their_accents_apart(
+    first: Literal["NFC", "NFD"], second: Literal["NFC", "NFD"], width: int | None, site: Workspace
+) -> None:
+    share(site, [accented(one, first) for one in NOTES], 1)
+    again = [accented(one if width is None else printed(one, width), second) for one in NOTES]
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
+        encode(site, again)
+
+
+def test_ruled_lines_are_of_no_note(site: Workspace) -> None:
+    """Most signs of these notes are rules, which all have: they count as different notes, before and after a share of others."""
+    first, second = ([ruled(one) for one in some] for some in (NOTES, LATER))
+    assert encode(site, first, 1, least=20)[1].counted == 30
+    encode(site, second, 2, least=20)
+    leave(site, 1)
+    shown, sifted = encode(site, second, least=20)
+    assert (sifted.counted, sifted.left_out) == (25, 0)
+    assert "-" * 200 in {"".join(words) for words in shown}
+    # "Signed." has left, so the share that waited has to be made anew.
+    with pytest.raises(PolicyError, match="some of it has left with share 1"):
+        require_not_left(site, 2, manifest(2), 1)
+    encode(site, second, 3, least=20)
+    require_not_left(site, 3, manifest(3), 1)
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
+        encode(site, first, least=20)
+
+
+@pytest.mark.parametrize("known_first", [True, False])
+def test_attack_a_second_share_of_one_number_hides_the_first(known_first: bool, site: Workspace) -> None:
+    """A ledger of an earlier version may tell of two shares of one number, of which the notes of one are given up as lost."""
+    encode(site, NOTES, 5)
+    real, lost = ("0" * 64, "f" * 64) if known_first else ("f" * 64, "0" * 64)
+    for one, known in ((lost, "ab" * 32), (real, digest_of_known(site, 5))):
+        stated: dict[str, Json] = {
+            "sequence": 5,
+            "manifest_sha256": one,
+            "bundle_sha256": "cd" * 32,
+            "known_notes": known,
+        }
+        ledger.record(site, Event.SUBMITTED, {"to": "folder", **stated})
+    give_up_lost(site)
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 5\)"):
+        encode(site, NOTES)
 
 
 def test_of_two_shares_of_two_exports_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:

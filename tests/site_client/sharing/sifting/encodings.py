@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -94,6 +97,28 @@ def printed(document: Document, width: int) -> Document:
     """A note without labels as another export of it breaks its lines, with a line more."""
     lines = textwrap.wrap(" ".join(document.text.split()), width)
     return note(f"{document.identifier} {width}", "\n\n".join([*lines, f"Printed for {width} columns."]))
+
+
+def accented(document: Document, form: Literal["NFC", "NFD"]) -> Document:
+    """The note in a language of accents, as NFC writes them, or NFD: macOS, and what reads PDF."""
+
+    def written(part: str) -> str:
+        return unicodedata.normalize(form, part.translate(str.maketrans("aeo", "áéö")))
+
+    spans = document.annotations
+    edges = [0, *(edge for span in spans for edge in (span.start, span.end)), len(document.text)]
+    parts = [written(document.text[start:end]) for start, end in pairwise(edges)]
+    labels = [span.category for span in spans]
+    return note(
+        document.identifier,
+        *(part if place % 2 == 0 else (part, labels[place // 2]) for place, part in enumerate(parts)),
+    )
+
+
+def ruled(document: Document) -> Document:
+    """The note with a heading between two rules, which are most of its signs."""
+    rule = f"\n\n{'-' * 200}\n\n"
+    return replace(document, text=f"{document.text}{rule}Signed.{rule}")
 
 
 def left_with_format(

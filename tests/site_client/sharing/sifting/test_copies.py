@@ -18,6 +18,7 @@ from tests.site_client.sharing.sifting.encodings import (
     CHANGES,
     LATER,
     NOTES,
+    accented,
     encode,
     new_site,
     printed,
@@ -49,6 +50,15 @@ def test_attack_a_corrected_copy_has_other_lines(change: str, site: Workspace) -
     shown, sifted = encode(site, [first, with_a_line, spaced])
     assert shown == encode(site, [first])[0]
     assert (sifted.copies, sifted.labelled_otherwise) == (2, (("spaced", first.identifier),))
+
+
+@pytest.mark.parametrize("change", [*CHANGES, "none"])
+def test_attack_a_corrected_copy_has_its_accents_apart(change: str, site: Workspace) -> None:
+    first = [accented(one, "NFC") for one in NOTES]
+    copies = [CHANGES.get(change, replace)(accented(one, "NFD")) for one in NOTES]
+    shown, sifted = encode(site, [*first, *copies])
+    assert shown == encode(site, first)[0]
+    assert (sifted.copies, len(sifted.labelled_otherwise)) == (30, 0 if change == "none" else 30)
 
 
 def test_labels_that_differ_in_white_space_alone_are_the_same(site: Workspace) -> None:
