@@ -73,7 +73,7 @@ def learn_privately(
         shape: of the tagger.
         start: weights that the round begins with.
         notes: sentences of each note.
-        recipe: learning rate and proximal term; the rest is the noise's to say.
+        recipe: learning rate and proximal term, which pulls beside a gradient in units of its noise; the rest is the noise's to say.
         noise: how a note is protected.
         source: of sampling and noise: private where the weights leave.
         stopped: asked ahead of every step, which by chance may draw no note, and of every note.
@@ -94,15 +94,15 @@ def learn_privately(
         parameters = _named(tagger)
         anchor = [value.detach().clone() for value in parameters] if recipe.proximal else []
         optimizer = Nadam(parameters, lr=recipe.learning_rate)
-        expected = noise.rate * len(notes)
+        # Not by the notes of a step: beside a pull, which knows no noise, its size would tell how many notes there are. Nadam goes by directions.
+        deviation = noise.multiplier * noise.bound
         for _ in range(noise.steps):
             total = NoisySum(len(start), noise.bound)
             _go_on(stopped)
             for index in np.flatnonzero(source.random((len(notes),)) < noise.rate).tolist():
                 _go_on(stopped)
                 total.add(note_gradient(tagger, notes[index]))
-            mean = (total.noisy(noise.multiplier, source) / expected).astype(np.float32)
-            _put_gradient(parameters, mean)
+            _put_gradient(parameters, (total.noisy(noise.multiplier, source) / deviation).astype(np.float32))
             if recipe.proximal:
                 _pull_back(parameters, anchor, recipe.proximal)
             optimizer.step()
@@ -149,8 +149,8 @@ def _put_gradient(parameters: Sequence[torch.nn.Parameter], gradient: NDArray[np
 
 
 def _pull_back(parameters: Sequence[torch.nn.Parameter], anchor: Sequence[Tensor], proximal: float) -> None:
-    """The gradient of the proximal term, put to the one with noise: made of weights that whoever sees this step knows, so it tells nothing
-    more and costs no epsilon.
+    """The gradient of the proximal term, put to the one with noise, whose deviation is 1: made of weights that whoever sees this step knows,
+    so it tells nothing more and costs no epsilon.
     """
     for parameter, then in zip(parameters, anchor, strict=True):
         assert parameter.grad is not None

@@ -1,13 +1,14 @@
 """In how many notes a phrase stands, and of which of them it is taken: what is left are phrases of at least k of them.
 
-Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their words stand in
-sentences of an earlier one. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
+Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their runs of words stand
+in an earlier one. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
 """
 
 from __future__ import annotations
 
 import random
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,13 +18,16 @@ from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
 from shared.document import Annotation, Document
 from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.phrases import Kind, Phrase, PhraseParser, find_phrases
+from site_client.sharing.digest_files import Digests, sample_runs
 
 Key = tuple[Kind, str]
 MayStand = Callable[[Sequence[str]], Sequence[bool]]
-# A note of which a larger part stands in sentences of an earlier one is that one again.
+# A note of which a larger part of the runs stands in an earlier one is that one again.
 _COPIED = 0.5
-# Shorter sentences stand in notes of different patients by chance.
-_LEAST_SENTENCE = 8
+# Shorter runs stand in notes of different patients by chance; where lines and sentences end is no matter, for some notes have short ones alone.
+_RUN_WORDS = 8
+# Of a note's runs a sample is kept, and another compared, where it holds so many; all where not.
+_RUNS_KEPT, _RUNS_COMPARED = 32, 8
 
 
 @dataclass(slots=True)
@@ -71,7 +75,7 @@ class Copies:
     def __init__(self, patients: Mapping[str, str]) -> None:
         self._patients = patients
         self._numbers: dict[Hashable, int] = {}
-        self._sentences: dict[int, int] = {}
+        self._runs: dict[int, int] = {}
 
     @property
     def owners(self) -> int:
@@ -80,27 +84,19 @@ class Copies:
 
     def owner(self, document: Document, tokens: Tokens) -> int:
         """A number for the patient, or the note, that this note counts for."""
-        digests = [
-            (hash(tuple(word.lower() for word in tokens.words[first:end])), end - first)
-            for first, end in tokens.sentences()
-            if end - first >= _LEAST_SENTENCE
-        ]
+        runs = _runs(tokens)
         said = self._patients.get(document.identifier)
-        number = self._numbered(said, document.identifier) if said is not None else self._earlier(digests, len(tokens))
-        if number is None:
-            number = self._numbered(None, document.identifier)
-        for digest, _ in digests:
-            self._sentences.setdefault(digest, number)
+        earlier = self._earlier(sample_runs(runs, _RUNS_COMPARED).tolist()) if said is None else None
+        number = self._numbered(said, document.identifier) if earlier is None else earlier
+        for run in sample_runs(runs, _RUNS_KEPT).tolist():
+            self._runs.setdefault(run, number)
         return number
 
-    def _earlier(self, digests: Sequence[tuple[int, int]], tokens: int) -> int | None:
-        """The owner of more than half of a note's words."""
-        parts: dict[int, int] = {}
-        for digest, length in digests:
-            if (known := self._sentences.get(digest)) is not None:
-                parts[known] = parts.get(known, 0) + length
-        most = max(parts, key=lambda number: parts[number], default=None)
-        return most if most is not None and parts[most] > _COPIED * tokens else None
+    def _earlier(self, runs: Sequence[int]) -> int | None:
+        """The owner of more than half of a note's runs."""
+        found = Counter(self._runs[run] for run in runs if run in self._runs)
+        [(number, count)] = found.most_common(1) or [(0, 0)]
+        return number if count > _COPIED * len(runs) else None
 
     def _numbered(self, patient: str | None, note: str) -> int:
         key = ("note", note) if patient is None else ("patient", patient)
@@ -213,3 +209,10 @@ def touches(phrase: Phrase, spans: Sequence[Annotation]) -> bool:
     """Whether a phrase has a character in one of the spans, which are sorted and do not overlap."""
     behind = bisect_left(spans, phrase.end, key=lambda span: span.start)
     return behind > 0 and spans[behind - 1].end > phrase.start
+
+
+def _runs(tokens: Tokens) -> Digests:
+    """The runs of words of a note, uint64; of one process, for `hash` is drawn anew in each."""
+    words = [word.lower() for word in tokens.words if any(map(str.isalnum, word))]
+    runs = {hash(tuple(words[place : place + _RUN_WORDS])) for place in range(len(words) - _RUN_WORDS + 1)}
+    return np.array(sorted(runs), dtype=np.int64).view(np.uint64)

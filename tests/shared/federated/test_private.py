@@ -83,6 +83,27 @@ def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     np.testing.assert_allclose(moved[sure], weight.detach().numpy()[sure], atol=1e-3)
 
 
+class Undrawn(NoNoise):
+    """Seeded noise, in steps of which no note is a part."""
+
+    def __init__(self) -> None:
+        self._chance = np.random.default_rng(1)
+
+    def random(self, shape: tuple[int, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.ones(shape) if shape[0] < 10 else self._chance.random(shape)
+
+
+@pytest.mark.parametrize("proximal", [0.0, 0.01, 1000.0])
+def test_attack_the_size_of_the_noise_tells_how_many_notes_there_are(proximal: float) -> None:
+    """Who pulls hard sees how large the noise is beside the pull: it hangs on nothing but what is public."""
+    start, recipe = weights_of(build_tagger(SHAPE)), LocalRecipe(learning_rate=0.02, proximal=proximal)
+    few, many = (
+        learn_privately(SHAPE, start, [note(0)] * count, recipe, NoteNoise(1.0, rate=0.5, steps=3), Undrawn())
+        for count in (3, 9)
+    )
+    np.testing.assert_array_equal(few, many)
+
+
 def test_the_proximal_term_holds_a_site_with_noise_near_where_the_round_began() -> None:
     notes, start = [note(seed) for seed in range(4)], weights_of(build_tagger(SHAPE))
 

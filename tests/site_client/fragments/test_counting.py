@@ -86,6 +86,14 @@ def test_copies_of_a_note_count_once() -> None:
     assert "single patient" in texts(counted(notes(*own)))
 
 
+def test_attack_versions_of_a_note_of_short_lines_count_as_many() -> None:
+    """A ward note in the style of a telegram, carried on for ten days with another pulse: it is one patient's."""
+    lines = "seen on the ward round.\nhusband still in prison.\npoisoned by her mother.\nlost a child in spring.\nhas a glass eye.\nno fever.\n"
+    days = [f"{lines}pulse {number}.\n" for number in range(60, 70)]
+    counts = counted(notes(*days))
+    assert (counts.owners, texts(counts)) == (1, set())
+
+
 def test_what_touches_phi_in_one_note_leaves_from_none() -> None:
     documents = notes(*["may flower"] * 8)
     documents[5] = replace(documents[5], annotations=(Annotation(4, 10, "PATIENT"),))
