@@ -76,3 +76,12 @@ def head_digest(folder: Path) -> str:
     """
     further = (name for name in FURTHER_HEAD_FILES if (folder / name).exists())
     return digest_of([file_sha256(folder / name) for name in (*HEAD_FILES, *further)])
+
+
+def record_digest(folder: Path) -> str:
+    """SHA-256 of the record of the training of the head in a folder, which the head's own digest knows nothing of.
+
+    Raises:
+        StorageError: there is none.
+    """
+    return file_sha256(folder / RECORD)

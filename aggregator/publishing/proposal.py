@@ -1,7 +1,7 @@
 """What `aggregator refresh` proposes to the person who approves releases: one head, what the gates say of it, and the command.
 
 A proposal releases nothing. It names the head by its digest, and `aggregator release --head` takes no other: what was trained after it was
-judged does not leave by its name. It stands as long as that head is in the workspace and is not released.
+judged does not leave by its name. It stands as long as that head, with the record that was judged, is in the workspace and is not released.
 
 The file is no authority: whoever can write into the workspace can write it. So the command is made from the head and the verdict each
 time, and is not kept; and what the file says of the gates is told as lines that command no terminal.
@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.head_record import DIGITS, HEAD_FILES, head_digest
+from aggregator.publishing.head_record import DIGITS, HEAD_FILES, RECORD, head_digest, record_digest
 from aggregator.publishing.outlook import foresee, released_as
 from aggregator.publishing.preparing import stated_options
 from aggregator.publishing.releases import representer_digest
@@ -86,13 +86,13 @@ def propose(workspace: Workspace, head: str, verdict: Verdict, says: Sequence[st
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "release-proposed", {"head": head, "verdict": str(verdict)})
     kept = {name: value for name, value in made.as_json().items() if name != "command"}
-    write_text(workspace.root / _FILE, json.dumps(kept, indent=1))
+    write_text(workspace.root / _FILE, json.dumps(kept | {"record": record_digest(workspace.head)}, indent=1))
     return made
 
 
 def read_proposal(workspace: Workspace) -> Proposal | None:
-    """What waits for a person, as the gates see it now; None where nothing does: no round has proposed, another head is here, or it is
-    released.
+    """What waits for a person, as the gates see it now; None where nothing does: no round has proposed, another head is here, or another
+    record of its training, or it is released.
 
     Raises:
         WorkspaceError: the file is damaged.
@@ -106,6 +106,7 @@ def read_proposal(workspace: Workspace) -> Proposal | None:
             raise ValueError
         at, head, verdict, says = given["at"], str(given["head"]), Verdict(given["verdict"]), [*map(str, given["says"])]
         as_moment(at)
+        record = str(given.get("record", ""))
         # Nobody proposes what is refused.
         if verdict is Verdict.REFUSED:
             raise ValueError
@@ -113,7 +114,8 @@ def read_proposal(workspace: Workspace) -> Proposal | None:
         raise WorkspaceError(
             f"{_FILE}: expected what `aggregator refresh` proposed; remove the file and run that again"
         ) from error
-    if head != head_digest(workspace.head) or released_as(workspace) is not None:
+    another = head != head_digest(workspace.head) or record != record_digest(workspace.head)
+    if another or released_as(workspace) is not None:
         return None
     seen = foresee(workspace, representer_digest(workspace))
     refused, drop = list(seen.refusals), None if seen.head is None else seen.head.drop
@@ -133,7 +135,7 @@ def _proposal(workspace: Workspace, at: str, head: str, verdict: Verdict, says: 
 
 
 def _has_head(folder: Path) -> bool:
-    return all((folder / name).exists() for name in HEAD_FILES)
+    return all((folder / name).exists() for name in (*HEAD_FILES, RECORD))
 
 
 def _command(workspace: Workspace, head: str, verdict: Verdict) -> str:

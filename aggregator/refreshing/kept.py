@@ -49,6 +49,7 @@ class KeptRound:
         files: what became of each by its path.
         inputs: digest of all that decided the head that was trained last; "" for none.
         head: digest of that head.
+        measured: whether the influence of sites on it was measured.
     """
 
     number: int
@@ -57,6 +58,7 @@ class KeptRound:
     files: Mapping[str, TakenFile] = field(default_factory=dict)
     inputs: str = ""
     head: str = ""
+    measured: bool = False
 
     def save(self, workspace: Workspace) -> None:
         """Put it where the next run finds it."""

@@ -1,11 +1,11 @@
 """The monthly round: what came is taken in, the head is trained anew, the gates are asked, and a release is proposed.
 
+    renew      the dates of the repository, as far as the keys that are here sign them: whatever becomes of the rest, hospitals go on
     take in    the files that are named, and what a crash had left half taken in
     train      the head of the pool as it is now, its influence measured, as `train-head` does; a training that was cut goes on.
                Where nothing that decides a head has changed since the last round, the head stays
     judge      audit and gate, as `release` asks them, on the files as they would be signed
     propose    one head to the person who approves; only that person, with the offline keys, releases it
-    renew      the dates of the repository, as far as the keys that are here sign them
 
 Every step can be repeated, and each is on the disk before the next begins: a round that was cut goes on with the same command.
 """
@@ -27,7 +27,7 @@ from aggregator.publishing.quality_gate import describe_no_drop, read_record
 from aggregator.publishing.releases import Publishing, renew, try_pipeline
 from aggregator.refreshing.arrivals import read_arrivals
 from aggregator.refreshing.found import Found
-from aggregator.refreshing.kept import TakenFile, begin_round, one_round_at_a_time
+from aggregator.refreshing.kept import KeptRound, TakenFile, begin_round, one_round_at_a_time
 from aggregator.registry.times import now
 from aggregator.training import head as train_head
 from aggregator.training.unfinished import can_go_on, digest_of_inputs
@@ -81,10 +81,10 @@ def run_round(
         found = Found(kept, went_on)
         try:
             kept.save(workspace)
+            found.expires = renew(workspace)
             refused = _take_in(workspace, plan, found)
             _train(workspace, plan, found, watch, tell)
             _judge(workspace, found)
-            found.expires = renew(workspace)
             workspace.remove_ended_keys()
             found.failure = found.failure or refused
             _keep(workspace, found, ended=now())
@@ -124,16 +124,26 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
 def _train(workspace: Workspace, plan: RoundPlan, found: Found, watch: Watch, tell: Callable[[str], None]) -> None:
     inputs = train_head.planned_inputs(workspace, plan.config, plan.options)
     digest = digest_of_inputs(inputs)
-    kept = found.round
-    if not (
-        kept.head and kept.inputs == digest and workspace.head.exists() and head_digest(workspace.head) == kept.head
-    ):
+    if not _is_trained(workspace, found.round, digest):
         cut = can_go_on(workspace, _COMMAND, inputs)
         train_head.train(workspace, plan.config, plan.options, watch, resume=cut, tell=tell)
         found.trained = True
-        _keep(workspace, found, inputs=digest, head=head_digest(workspace.head))
+        measured = read_record(workspace.head).get("influence") is not None
+        _keep(workspace, found, inputs=digest, head=head_digest(workspace.head), measured=measured)
     found.head = found.round.head
     found.record = read_record(workspace.head)
+
+
+def _is_trained(workspace: Workspace, kept: KeptRound, inputs: str) -> bool:
+    """Whether the head that is here is that of the last round, of the same inputs, with what was measured of it.
+
+    `train-head --influence none` makes the same weights, and a record of them that says of no site what it does to the others.
+    """
+    if not (
+        kept.head and kept.inputs == inputs and workspace.head.exists() and head_digest(workspace.head) == kept.head
+    ):
+        return False
+    return not kept.measured or read_record(workspace.head).get("influence") is not None
 
 
 def _judge(workspace: Workspace, found: Found) -> None:

@@ -85,6 +85,15 @@ def test_a_drop_that_was_proposed_as_one_still_waits_and_one_that_was_not_is_ref
         assert json.loads((workspace.root / "proposal.json").read_text())["verdict"] == verdict
 
 
+def test_attack_a_record_without_what_was_measured_takes_the_place_of_one_with(workspace: Workspace) -> None:
+    """`train-head --influence none` once more: the same weights, and nothing that says what a site does to the others."""
+    lower = {"category": "DATE", "recall": 0.8, "before": 0.9, "low": -0.15, "high": -0.05}
+    record_training(workspace, shares=[SHARE], influence={"sites": [{"site": "south", "changes": [lower]}]})
+    propose(workspace, head_digest(workspace.head), Verdict.DROP, ["as it was"])
+    record_training(workspace, shares=[SHARE])
+    assert read_proposal(workspace) is None
+
+
 VECTORS = "https://vectors.example.org/v1;$(id)&'.safetensors"
 
 

@@ -194,6 +194,24 @@ class TestRound:
         assert isinstance(refresh(refreshed, *QUICK, "--seed", 1).exception, SystemExit)
         assert values(refresh(refreshed, *QUICK, "--json"))["went_on"]
 
+    def test_attack_a_look_without_influence_passes_for_one_with(
+        self, refreshed: Loop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """`train-head --influence none` makes the head of the last round, and a record without what that had measured."""
+        path = refreshed.provider / "round" / "round.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"measured": True}))
+        monkeypatch.setattr(head, "plan_head", cut)
+        assert isinstance(refresh(refreshed, *QUICK).exception, SystemExit)
+
+    def test_a_round_that_can_train_no_head_renews_the_releases(self, refreshed: Loop) -> None:
+        def version() -> int:
+            signed = json.loads((refreshed.provider / "releases" / "metadata" / "timestamp.json").read_text())["signed"]
+            return int(signed["version"])
+
+        before = version()
+        refused(refresh(refreshed, *QUICK, "--site", "nobody"), 21, "nobody: expected an accepted share")
+        assert version() == before + 1
+
     def test_two_rounds_do_not_run_at_once(self, refreshed: Loop) -> None:
         with one_round_at_a_time(workspaces.open_workspace(refreshed.provider)):
             refused(refresh(refreshed, *QUICK), 8, "wait until it has ended")
