@@ -2,8 +2,9 @@
 
 A tagger sees one sentence at a time: it may find a name in the first and half of it in the second. What is the same but for capitals,
 accents, the width of its signs, and the marks and white space between its words is the same; so is a name by one of its words. A blank without width
-may stand between two words or within one. Short spans and those in lower case are left alone: they are ages, units and professions, and words of their own
-elsewhere.
+may stand between two words or within one. What is short or in lower case is left alone, for it is an age, a unit or a profession, and a word of its own
+elsewhere, unless it can be nothing else: an address with "@", letters and digits in one, a number of three parts; and a name of two or three letters, in the
+spelling that names have, that no list of words has.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.document import Annotation, Document
 from shared.embeddings.generalised import strip_accents
+from shared.pipeline.given_up.impersonal import is_name
 from shared.pipeline.spans import join_spans
+from shared.text.language import function_words
 from shared.text.tokens import Tokens, tokenise
 
 Sayings = Mapping[tuple[str, ...], str]
@@ -29,10 +34,19 @@ ArePublic = Callable[[Sequence[str]], NDArray[np.bool_]]
 
 _LEAST_CHARACTERS = 4
 _LEAST_DIGITS = 5
+_LEAST_LETTERS = 2
+# An address; a word that goes on with a digit, which a number with a unit does not; a number of three parts, of four digits or more.
+_UNMISTAKABLE = re.compile(r"[^\W_]@[^\W_]|[^\W\d_]\d")
+_OF_THREE_PARTS = re.compile(r"(?=(?:\D*\d){4})\d+(?:[-/.]\d+){2,}")
 # What may stand between two words of a mention: "Smith, John", "Garcia - Lopez", but not the whole of a line.
 _LONGEST_GAP = 3
 # A note does not say more words than that a second time; each of its words would be held against all of them.
 _MOST_WORDS = 50
+# What begins a sentence or stands for a day, though people are called by it: what the lists of words lack.
+_WORDS = frozenset(
+    "don fox fry gay guy joy key new ray sue jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun ene abr ago dic "
+    "lun mie jue vie sab dom".split()
+)
 # What parts words and is not seen.
 _BLANK, _NOT_BLANK = re.compile("[\u200b\ufeff]"), re.compile("[^\u200b\ufeff]+")
 
@@ -155,10 +169,13 @@ class _Note:
                 said.setdefault(words, span.category)
                 if self._joined:
                     said.setdefault(self._whole(first, last), span.category)
-            if span.category in people and text != text.lower():
-                for word in words:
-                    if not public[word] and len(word) >= _LEAST_CHARACTERS and word.isalpha():
-                        said.setdefault((word,), span.category)
+            if text == text.lower() or (span.category not in people and len(words) != 1):
+                continue
+            for at in range(first, last):
+                word = self.words[at]
+                long = span.category in people and len(word) >= _LEAST_CHARACTERS
+                if not public[word] and word.isalpha() and (long or self._is_short_name(at, first, last)):
+                    said.setdefault((word,), span.category)
         return said
 
     def mentions(self, sayings: Sayings) -> Iterator[Annotation]:
@@ -186,7 +203,23 @@ class _Note:
         if self._text[max(0, start - 1) : start].isalnum() or self._text[end : end + 1].isalnum():
             return False
         written = self._text[start:end]
-        return written != written.lower() or not any(map(str.isalpha, written))
+        if last == first + 1 and len(self.words[first]) < _LEAST_CHARACTERS and written.isalpha():
+            # Two capitals are an abbreviation.
+            return written[0].isupper() and (written[1:].islower() or len(written) > _LEAST_LETTERS)
+        return written != written.lower() or _is_unmistakable(written)
+
+    def _is_short_name(self, at: int, first: int, last: int) -> bool:
+        """Whether a word of two or three letters is written like a name, and is no word of another kind.
+
+        Args:
+            at: its number.
+            first, last: of the words that were found. By itself a word in capitals is an abbreviation, but not beside a longer one.
+        """
+        word, (start, end) = self.words[at], self._spans[at]
+        written = self._text[start:end]
+        if not _LEAST_LETTERS <= len(word) < _LEAST_CHARACTERS or not written[0].isupper() or _is_word(word):
+            return False
+        return written[1:].islower() or any(len(other) >= _LEAST_CHARACTERS for other in self.words[first:last])
 
     def _edges(self, first: int, last: int) -> tuple[int, int]:
         """Where the words from one up to another begin and end."""
@@ -194,9 +227,27 @@ class _Note:
 
 
 def _is_telling(text: str) -> bool:
-    if sum(map(str.isdigit, text)) >= _LEAST_DIGITS:
+    long = sum(map(str.isalnum, text)) >= _LEAST_CHARACTERS
+    return _is_unmistakable(text) or (long and text != text.lower())
+
+
+def _is_unmistakable(text: str) -> bool:
+    """Whether it is nothing else wherever it is written so, whatever its capitals."""
+    if sum(map(str.isdigit, text)) >= _LEAST_DIGITS or _OF_THREE_PARTS.fullmatch(text):
         return True
-    return sum(map(str.isalnum, text)) >= _LEAST_CHARACTERS and text != text.lower()
+    return sum(map(str.isalnum, text)) >= _LEAST_CHARACTERS and _UNMISTAKABLE.search(text) is not None
+
+
+@cache
+def _is_word(word: str) -> bool:
+    """Whether a short word is one of grammar or of clinical notes, or is a word of a dictionary, though people are called by it."""
+    own, *_ = shipped_lists()
+    return (
+        word in _WORDS
+        or is_name(word)
+        or word in function_words("English") | function_words("Spanish")
+        or bool(own.holds([word])[0])
+    )
 
 
 def _folded(word: str) -> str:

@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from foundation.reading import read_text
 from shared.document import Annotation, Document
 from shared.embeddings.generalised import strip_accents
 from shared.labels import LabelScheme, categories_of_any_form, categories_of_names
+from shared.pipeline.given_up.tokens import ReadNote, Token
 from shared.text.language import function_words
 
 AreWords = Callable[[str], bool]
 """Whether a dictionary has a word that names nobody."""
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
 # Letters that begin a line or a sentence: in a note with fewer capitals than this among them, capitals tell nothing.
 # Behind a line end no further one: many of them at an end would be gone through from each.
 _BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)[^\S\n]*([^\W\d_])")
@@ -61,25 +63,6 @@ _WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
 _REACH = 24
 _YOUNGEST, _OLDEST, _LAST_DAY, _LAST_YEAR, _LONGEST_NUMBER = 18, 120, 31, 99, 3
-
-
-@dataclass(frozen=True)
-class _Token:
-    text: str
-    start: int
-    end: int
-
-    @property
-    def is_mark(self) -> bool:
-        return not any(map(str.isalnum, self.text))
-
-    @property
-    def is_small(self) -> bool:
-        return self.text.isalpha() and self.text == self.text.lower()
-
-    @property
-    def has_one_capital(self) -> bool:
-        return self.text == self.text.capitalize() and not self.is_small and not self.text.isupper()
 
 
 @dataclass(frozen=True)
@@ -122,16 +105,16 @@ class Impersonal:
 
     def give_up(self, document: Document) -> Document:
         """The document without what tells of nobody; a span keeps what is left of it."""
-        text = document.text
-        telling = _capitals_tell(text)
-        clock = [match.span() for match in _CLOCK.finditer(text)]
-        left = (self._left_of(span, text, telling, clock) for span in document.annotations)
+        note = ReadNote(document.text)
+        telling = _capitals_tell(note.text)
+        clock = [match.span() for match in _CLOCK.finditer(note.text)]
+        left = (self._left_of(span, note, telling, clock) for span in document.annotations)
         return replace(document, annotations=tuple(span for span in left if span is not None))
 
     def _left_of(
-        self, span: Annotation, text: str, telling: bool, clock: Sequence[tuple[int, int]]
+        self, span: Annotation, note: ReadNote, telling: bool, clock: Sequence[tuple[int, int]]
     ) -> Annotation | None:
-        tokens = [_Token(match[0], *match.span()) for match in _TOKEN.finditer(text, span.start, span.end)]
+        text, tokens = note.text, note.tokens(span)
         if span.category in self.dates | self.ages:
             tokens = _without_clock(tokens, clock)
         tokens = self._without_edges(tokens, span.category, text, telling)
@@ -140,15 +123,15 @@ class Impersonal:
             return None
         if span.category in self.dates | self.ages and _is_measure(words, span.category in self.dates, text):
             return None
-        return replace(span, start=tokens[0].start, end=tokens[-1].end)
+        return note.left(span, tokens)
 
-    def _without_edges(self, tokens: list[_Token], category: str, text: str, telling: bool) -> list[_Token]:
+    def _without_edges(self, tokens: list[Token], category: str, text: str, telling: bool) -> list[Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
         worded = category in self.named | self.dates
         lettered = (self.named | self.dates) - self.towns
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
 
-        def is_beside(token: _Token, ahead: bool) -> bool:
+        def is_beside(token: Token, ahead: bool) -> bool:
             word = token.text.lower()
             if token.is_mark:
                 return not _belongs(token, tokens, ahead)
@@ -168,8 +151,8 @@ class Impersonal:
             if len(word) == 1 and text.startswith(".", token.end):
                 return False
             if word in self._function_words or len(word) == 1:
-                return telling or (len(word) > 1 and not _is_name(word) and self.is_word(word))
-            called = category in self.people and _is_name(word)
+                return telling or (len(word) > 1 and not is_name(word) and self.is_word(word))
+            called = category in self.people and is_name(word)
             return capital and telling and self.is_word(word) and not called
 
         while tokens and is_beside(tokens[-1], ahead=False):
@@ -178,7 +161,7 @@ class Impersonal:
             tokens = tokens[1:]
         return tokens
 
-    def _may_be_name(self, token: _Token, tokens: Sequence[_Token], ahead: bool, telling: bool) -> bool:
+    def _may_be_name(self, token: Token, tokens: Sequence[Token], ahead: bool, telling: bool) -> bool:
         """Whether somebody may be called by a credential, title or label, by how it is written beside the rest of a span."""
         word = token.text.lower()
         others = [one.text for one in tokens if one is not token and not one.is_mark]
@@ -195,25 +178,21 @@ class Impersonal:
         alike = all(map(str.isupper, long)) if token.text.isupper() else not telling and all(map(str.islower, long))
         return bool(long) and alike and _is_called(word, ahead) and (ahead or not comma)
 
-    def _is_ordinary(self, words: Sequence[_Token], category: str, text: str, telling: bool) -> bool:
+    def _is_ordinary(self, words: Sequence[Token], category: str, text: str, telling: bool) -> bool:
         """Words in small letters, or one that has its capital from the sentence that it begins."""
         if not telling or category not in self.people | self.dates:
             return False
         if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
             return False
         small = all(word.is_small for word in words)
-        if (
-            small
-            and any(_is_name(word.text) for word in words)
-            and _name_ahead().search(text, *_window(words[0].start))
-        ):
+        if small and any(is_name(word.text) for word in words) and _name_ahead().search(text, *_window(words[0].start)):
             return False
         first = len(words) == 1 and self._has_its_capital_from_a_sentence(words[0], text)
         return (small or first) and all(self.is_word(word.text.lower()) for word in words)
 
-    def _has_its_capital_from_a_sentence(self, word: _Token, text: str) -> bool:
+    def _has_its_capital_from_a_sentence(self, word: Token, text: str) -> bool:
         small = word.text.lower()
-        if word.text != word.text.capitalize() or _is_name(small):
+        if word.text != word.text.capitalize() or is_name(small):
             return False
         reach = _window(word.start)
         if _AHEAD_OF_SENTENCE.search(text, *reach) is None or _person_label().search(text, *reach) is not None:
@@ -225,7 +204,7 @@ class Impersonal:
         return len(small) == 1 or small in self._function_words or _AHEAD_OF_NAME.search(text, *reach) is None
 
 
-def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
+def _belongs(mark: Token, tokens: Sequence[Token], ahead: bool) -> bool:
     """A sign ahead of a number, a full stop behind an initial, and one of two parentheses or quotation marks."""
     if len(tokens) == 1:
         return False
@@ -240,7 +219,7 @@ def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
     return pair is not None and any(token is not mark and token.text in pair for token in tokens)
 
 
-def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
+def _may_be_initials(token: Token, tokens: Sequence[Token]) -> bool:
     """Two capitals by themselves, unless they are what nobody's initials are taken for."""
     return (
         len(tokens) == 1
@@ -254,17 +233,17 @@ def _is_called(word: str, ahead: bool = True) -> bool:
     return word in _listed("also_names") or (ahead and word in _listed("also_given"))
 
 
-def _is_parted_label(token: _Token, tokens: Sequence[_Token], text: str) -> bool:
+def _is_parted_label(token: Token, tokens: Sequence[Token], text: str) -> bool:
     """All that is left of a span, or a label with a blank, a colon or "#" behind it: of an identifier and of a town the rest is a part (`PA 44-71`)."""
     return len(tokens) == 1 or (token.text.lower() in _listed("labels") and _PARTED.match(text, token.end) is not None)
 
 
-def _is_name(word: str) -> bool:
+def is_name(word: str) -> bool:
     """Whether people are called by a word in small letters that a dictionary has."""
     return strip_accents(word) in _names()
 
 
-def _is_label(token: _Token, text: str) -> bool:
+def _is_label(token: Token, text: str) -> bool:
     """A colon behind it, or "="; where it has one capital, as names have, a colon is enough at the head of a line alone."""
     sign = _LABELLED.match(text, token.end)
     if token.text.lower() not in _listed("labels") or sign is None:
@@ -280,23 +259,26 @@ def _capitals_tell(text: str) -> bool:
     return sum(map(str.isupper, first)) > _LEAST_CAPITALS * len(first) and text != text.upper()
 
 
-def _without_clock(tokens: list[_Token], clock: Sequence[tuple[int, int]]) -> list[_Token]:
-    """Without the clock times ahead and behind."""
+def _without_clock(tokens: list[Token], clock: Sequence[tuple[int, int]]) -> list[Token]:
+    """Without the clock times ahead and behind, of which no two overlap, and which are in order."""
 
-    def is_clock(token: _Token) -> bool:
-        return any(start <= token.start and token.end <= end for start, end in clock)
+    def is_clock(token: Token) -> bool:
+        place = bisect_right(clock, token.start, key=itemgetter(0))
+        return place > 0 and token.end <= clock[place - 1][1]
 
-    while tokens and is_clock(tokens[-1]):
-        tokens = tokens[:-1]
-    while tokens and is_clock(tokens[0]):
-        tokens = tokens[1:]
-    return tokens
+    first, last = 0, len(tokens)
+    while last > first and is_clock(tokens[last - 1]):
+        last -= 1
+    while first < last and is_clock(tokens[first]):
+        first += 1
+    return tokens[first:last]
 
 
-def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
+def _is_measure(words: Sequence[Token], is_date: bool, text: str) -> bool:
     """Numbers that no date and no age is told by."""
     start, end = words[0].start, words[-1].end
-    short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
+    # Not every digit is one of a number: of "10³" there is none.
+    short = all(word.text.isdecimal() and len(word.text) <= _LONGEST_NUMBER for word in words)
     if not short or _is_part(start, end, text):
         return False
     measured = _expression("units").match(text, end) is not None

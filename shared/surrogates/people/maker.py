@@ -117,9 +117,13 @@ class _Names:
     def _word(self, word: str) -> str:
         known = folded(word)
         if len(word) == 1:
-            full = self._initials.get(known)
+            # "J. Smith" is the same in every note of a patient, whether or not it says "John", too; see `_role`.
+            full = None if self._scope.lasts else self._initials.get(known)
             if full is not None:
                 return cased_like(self._drawn(folded(full))[:1], word)
+            if self._scope.lasts and self._scope.settings.names.initials:
+                # Public as the first letter of a name is: unless one name alone has it.
+                return cased_like(choose(self._scope.randomness("initial", known), self._candidates(known))[:1], word)
             letter = "abcdefghijklmnopqrstuvwxyz"[self._scope.randomness("initial", known).below(26)]
             return letter.upper() if word.isupper() else letter
         return cased_like(self._drawn(known), word)

@@ -50,6 +50,8 @@ from site_client.deid.choices.lists import HospitalLists
 from site_client.deid.mode import Hiding
 from site_client.deid.registry import MODES
 
+_MOST_DIGITS = 300
+_MOST_WHOLE = 10**9
 _ORDERS = {"day first": True, "month first": False}
 
 
@@ -83,10 +85,13 @@ def read_config(path: Path) -> DeidConfig:
         ConfigurationError: it is no TOML, or says what no setting is.
         StorageError: it can't be read.
     """
+    text = read_text(path)
     try:
-        stated = tomllib.loads(read_text(path), parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path.name}: expected TOML, got something else: {error}") from error
+        stated = tomllib.loads(text, parse_float=Decimal)
+    # Also a number of more digits than Python reads, an exponent that no Decimal has, and brackets within brackets without end.
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        why = f": {error}" if isinstance(error, tomllib.TOMLDecodeError) else ", or more than can be read"
+        raise ConfigurationError(f"{path.name}: expected TOML, got something else{why}") from error
     table = _Table(path.name, "", stated)
     dates, places, names = table.table("dates"), table.table("places"), table.table("names")
     categories = {name: table.table("categories").table(name) for name in table.table("categories").stated}
@@ -95,7 +100,7 @@ def read_config(path: Path) -> DeidConfig:
     allow, deny = (_texts(table.table(name)) for name in ("allow", "deny"))
     for one in (table, dates, places, names, *categories.values()):
         one.finish()
-    listed = places.take("file", _text)
+    listed = places.take("file", _file_name)
     places_file = None if listed is None else path.parent / listed
     return DeidConfig(settings, modes, HospitalLists(allow, deny), places_file, frozenset([*categories, *allow, *deny]))
 
@@ -193,14 +198,12 @@ def _surrogate_settings(
 
 
 def _places(table: _Table, config: Path) -> PlaceSettings:
-    file = table.take("file", _text)
+    file, units = table.take("file", _file_name), table.table("feature_units")
     usual = PlaceSettings()
     return PlaceSettings(
         None if file is None else read_places(config.parent / file),
         table.take("unit_km", lambda value: float(_fraction(value)), usual.unit_km),
-        table.take(
-            "feature_units", lambda value: {name: float(_fraction(one)) for name, one in _mapping(value).items()}, {}
-        ),
+        {name: units.take(name, lambda value: float(_fraction(value))) for name in units.stated},
     )
 
 
@@ -216,38 +219,51 @@ def _hiding_mode(value: object) -> Hiding:
 
 
 def _fraction(value: object) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
-        raise ValueError("a number")
-    return Fraction(value)
+    number = Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
+    if number is None or not number.is_finite():
+        raise ValueError(f"a number, got {_told(value)}")
+    # Beyond them a float has no room, and a fraction takes all the memory.
+    if number and abs(number.adjusted()) > _MOST_DIGITS:
+        raise ValueError(f"a number from 1e-{_MOST_DIGITS} to 1e{_MOST_DIGITS}, got {number:.3g}")
+    return Fraction(number)
 
 
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number")
+        raise ValueError(f"a whole number, got {_told(value)}")
+    if abs(value) > _MOST_WHOLE:
+        raise ValueError(f"a whole number of at most {_MOST_WHOLE}, got one beyond")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("a text in quotes")
+        raise ValueError(f"a text in quotes, got {_told(value)}")
     return value
+
+
+def _file_name(value: object) -> str:
+    name = _text(value)
+    if not name or min(name) < " ":
+        raise ValueError(f"the name of a file, got {'one with a sign that no name has' if name else 'an empty text'}")
+    return name
 
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("true or false")
+        raise ValueError(f"true or false, got {_told(value)}")
     return value
 
 
 def _order(value: object) -> bool:
-    if value not in _ORDERS:
-        raise ValueError('"day first" or "month first"')
-    return _ORDERS[str(value)]
+    if not isinstance(value, str) or value not in _ORDERS:
+        raise ValueError(f'"day first" or "month first", got {_told(value)}')
+    return _ORDERS[value]
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError("a table")
+        raise ValueError(f"a table, got {_told(value)}")
     return value
 
 
@@ -257,3 +273,11 @@ def _list_of_texts(value: object) -> Sequence[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) and folded(one) for one in value):
         raise ValueError("a list of texts with a letter or a digit each")
     return value
+
+
+def _told(value: object) -> str:
+    """What came, by its kind: it may be of another setting, and that may be a name."""
+    kinds = {dict: "a table", list: "a list", str: "a text", bool: "true or false", int: "a number"}
+    if isinstance(value, Decimal):
+        return "a number" if value.is_finite() else str(value)
+    return kinds.get(type(value), "a date or a time")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from shared.document import Annotation, Document
-from shared.pipeline.mentions import _Note, with_repeated
+from shared.pipeline.mentions import _Note, sayings_of, with_repeated
 from shared.text.tokens import Tokens
 from site_client.deid.redact import REDACT
 from tests.site_client.deid.notes import annotated
@@ -33,7 +34,7 @@ def found(text: str, *spans: str) -> Document:
         ("for 3/4 of it, 3/4", ["3/4"], "for [X] of it, 3/4"),
         ("García-Lopez; GARCIA LOPEZ", ["García-Lopez"], "[X]; [X]"),
         ("Rose rose", ["Rose"], "[X] rose"),
-        ("Ana, Ana", ["Ana"], "[X], Ana"),
+        ("Ana, Ana", ["Ana"], "[X], [X]"),
         ("a nurse, the nurse", ["nurse"], "a [X], the nurse"),
         # A blank without width, which editors and web pages leave, between two words and within one.
         ("Ana Ruiz, Ana\u200bRuiz, Ana\ufeff Ruiz", ["Ana Ruiz"], "[X], [X], [X]"),
@@ -49,6 +50,40 @@ def found(text: str, *spans: str) -> Document:
 )
 def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:
     assert REDACT.turn(with_repeated(found(text, *spans))).text == hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "hidden"),
+    [
+        ("mail j.doe@mgh.org, j.doe@mgh.org, j doe mgh org", "j.doe@mgh.org", "mail [X], [X], j doe mgh org"),
+        ("@ he, he, He", "@ he", "[X], he, He"),
+        ("user jdoe12, jdoe12, JDOE12, jdoe 12", "jdoe12", "user [X], [X], [X], jdoe 12"),
+        ("at 45yo, a 45yo", "45yo", "at [X], a 45yo"),
+        ("took 100mg, 100mg", "100mg", "took [X], 100mg"),
+        ("on t12, t12", "t12", "on [X], t12"),
+        ("12 may 2010, 12 may 2010", "12 may 2010", "[X], [X]"),
+        ("on 3/4/21, 3/4/21, 3-4-21", "3/4/21", "on [X], [X], [X]"),
+        ("on 3/4/21, 3 4 21, 3, 4, 21", "3/4/21", "on [X], 3 4 21, 3, 4, 21"),
+        ("on 3/4/21, 13/4/21, 3/4/210", "3/4/21", "on [X], 13/4/21, 3/4/210"),
+        ("at 1.2.3, 1.2.3", "1.2.3", "at [X], 1.2.3"),
+        ("at 10:30, 10:30", "10:30", "at [X], 10:30"),
+        ("Mrs Lee, Lee, LEE, lee, Leeds", "Lee", "Mrs [X], [X], [X], lee, Leeds"),
+        ("Dr Roy, Roy", "Roy", "Dr [X], [X]"),
+        ("May came in May", "May", "[X] came in May"),
+        ("The, The", "The", "[X], The"),
+        ("Oct, Oct", "Oct", "[X], Oct"),
+        ("MGH, MGH", "MGH", "[X], MGH"),
+        ("saw lee, lee, Lee", "lee", "saw [X], lee, Lee"),
+    ],
+)
+def test_what_is_short_or_small_is_repeated_where_it_can_be_nothing_else(text: str, span: str, hidden: str) -> None:
+    assert REDACT.turn(with_repeated(found(text, span))).text == hidden
+
+
+@pytest.mark.parametrize("said", ["Lee", "j.doe@mgh.org", "jdoe12", "3/4/21"])
+def test_so_it_is_in_another_note_of_the_patient(said: str) -> None:
+    other = with_repeated(Document("o", f"seen: {said}."), also=sayings_of(found(f"Found {said} here", said)))
+    assert REDACT.turn(other).text == "seen: [X]."
 
 
 def long_names(count: int) -> Document:
@@ -99,7 +134,13 @@ def is_summer(words: Sequence[str]) -> NDArray[np.bool_]:
     ("text", "name", "hidden"),
     [
         ("Ana Marchbanks; Marchbanks, MARCHBANKS", "Ana Marchbanks", "[X]; [X], [X]"),
-        ("Ana Marchbanks; Ana", "Ana Marchbanks", "[X]; Ana"),
+        ("Ana Marchbanks; Ana", "Ana Marchbanks", "[X]; [X]"),
+        ("Kim Nguyen, seen with Kim, KIM, kim", "Kim Nguyen", "[X], seen with [X], [X], kim"),
+        ("LEE, JOHANNA; Lee came", "LEE, JOHANNA", "[X]; [X] came"),
+        ("Dr. Marchbanks; Dr. Who", "Dr. Marchbanks", "[X]; Dr. Who"),
+        ("May Marchbanks in May", "May Marchbanks", "[X] in May"),
+        ("Pat Marchbanks. Pat dry", "Pat Marchbanks", "[X]. Pat dry"),
+        ("Xu Marchbanks. Xu, XU", "Xu Marchbanks", "[X]. [X], XU"),
         ("Brunilda Summer; Summer came, Brunilda", "Brunilda Summer", "[X]; Summer came, [X]"),
         ("Summer; Summer", "Summer", "[X]; Summer"),
     ],
@@ -131,3 +172,12 @@ def test_a_span_over_the_end_of_a_line_swallows_none(end: str) -> None:
     text = f"Dr Ana{end}Marchbanks saw"
     document = Document("n", text, (Annotation(3, len(text) - 4, "X"),))
     assert REDACT.turn(document).text == f"Dr [X]{end.rstrip(' ')}[X] saw"
+
+
+@pytest.mark.parametrize("stays", ["marchbanks", "3/4", "May", "MGH", "J. R.", "T12", "Pat", "12b"])
+@pytest.mark.parametrize("hides", ["Marchbanks", "Lee", "jdoe12", "a.b@c.org", "3/4/21"])
+def test_the_limits_are_those_that_the_documentation_states(stays: str, hides: str) -> None:
+    stated = (Path(__file__).parents[3] / "docs" / "hospital.md").read_text(encoding="utf-8")
+    assert f"`{stays}`" in stated
+    text = f"found {stays}, {hides}; then {stays}, {hides}."
+    assert REDACT.turn(with_repeated(found(text, stays, hides))).text == f"found [X], [X]; then {stays}, [X]."

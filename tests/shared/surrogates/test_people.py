@@ -111,3 +111,25 @@ def test_an_initial_that_one_name_alone_has_gives_it_not_away() -> None:
     for name in alone:
         made = {of(name, names=NameSettings(initials=True))[0] for _ in range(20)}
         assert made != {name}
+
+
+@pytest.mark.parametrize("initials", [False, True])
+def test_an_initial_is_the_same_in_every_note_of_a_patient(initials: bool) -> None:
+    """It hung on the name that its note said beside it: "J. Smith" was two people where one note had "John", too."""
+    settings = SurrogateSettings(language="English", names=NameSettings(initials=initials))
+    for key in range(8):
+        made = []
+        for order in (("full", "short"), ("short", "full")):
+            of_patient = Surrogates(settings, patients={"full": "p", "short": "p"}, key=bytes([key] * 32))
+            notes = {"full": ("John Smith", "J. Smith"), "short": ("J. Smith",)}
+            made += [replaced(of_patient, note, *notes[note])[-1] for note in order]
+        assert len(set(made)) == 1
+        assert made[0].startswith("J. ") or not initials
+
+
+def replaced(surrogates: Surrogates, note: str, *spans: str) -> list[str]:
+    text, annotations = "", []
+    for span in spans:
+        annotations.append(Annotation(len(text), len(text) + len(span), "PATIENT"))
+        text += span + " | "
+    return [one.surrogate for one in surrogates.replace(Document(note, text, tuple(annotations))).mapping]

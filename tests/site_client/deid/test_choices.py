@@ -125,11 +125,39 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
         ('[deny]\nHOSPITAL = "St Anne"', "a list of texts"),
         ('[deny]\nHOSPITAL = ["..."]', "a letter or a digit"),
         ("[places]\nunit_km = -1", "units above 0"),
+        ('[dates]\norder = ["day first"]', 'dates.order: expected "day first" or "month first", got a list'),
+        ("[dates]\norder = { day = 1 }", "dates.order: .* got a table"),
+        ("[dates]\norder = 2020-01-01", "dates.order: .* got a date or a time"),
+        ("epsilon = 1e400", r"epsilon: expected a number .* got 1e\+400"),
+        ("epsilon = 1e-400", r"epsilon: expected a number .* got 1e-400"),
+        ("epsilon = 1e999999999999999999", "epsilon: expected a number"),
+        ("epsilon = 1e9999999999999999999999", "expected TOML"),
+        (f"epsilon = 1{'0' * 400}", r"epsilon: expected a number .* got 1\.00e\+400"),
+        (f"epsilon = 1{'0' * 5000}", "expected TOML"),
+        (f"epsilon = 0x1{'0' * 5000}", "epsilon: expected a number"),
+        (f"patient_entities = 0x1{'0' * 5000}", "patient_entities: expected a whole number"),
+        ("epsilon = nan", "epsilon: expected a number"),
+        ("[categories.DATE]\nepsilon = 1e400", "categories.DATE.epsilon: expected a number"),
+        ("[dates]\nshift_epsilon = 1e400", "dates.shift_epsilon: expected a number"),
+        ("[places]\nunit_km = 1e400", r"places.unit_km: expected a number .* got 1e\+400"),
+        ("[places]\nunit_km = 1e-400", "places.unit_km: expected a number"),
+        ("[places]\nfeature_units = { x = 1e999 }", r"places.feature_units.x: expected a number .* got 1e\+999"),
+        ('[places]\nfeature_units = { x = "1" }', "places.feature_units.x: expected a number, got a text"),
+        ("[places]\nfeature_units = 1", "places.feature_units: expected a table, got a number"),
+        (
+            '[places]\nfile = "a\\u0000b"',
+            "places.file: expected the name of a file, got one with a sign that no name has",
+        ),
+        ('[places]\nfile = ""', "places.file: expected the name of a file"),
+        ("[places]\nfile = 1", "places.file: expected a text in quotes, got a number"),
+        ("x = " + "[" * 5000, "expected TOML"),
     ],
 )
 def test_what_is_mistyped_is_told_in_a_line(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=said) as raised:
         config(tmp_path, text)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 250
 
 
 def test_every_category_goes_its_own_way() -> None:
