@@ -48,6 +48,7 @@ class NoteState:
     _done: list[Edit] = field(default_factory=list)
     _undone: list[Edit] = field(default_factory=list)
     _ranked: tuple[int, float] | None = None
+    _found: int = 0
 
     @property
     def open(self) -> int:
@@ -71,8 +72,8 @@ class NoteState:
 
     @property
     def untouched(self) -> bool:
-        """Whether no person has changed anything: what somebody did first is an edit or an end, and what took it back came second."""
-        return self.version <= 1 and not self._done and not self.finished
+        """Whether no person has said anything, be it that an unfinished note is not finished: the version is what the pipeline left."""
+        return self.version == self._found
 
     def find(self, spans: Iterable[Span]) -> None:
         """What the pipeline says, beside the labels; before anybody has changed anything.
@@ -87,6 +88,7 @@ class NoteState:
         self.looked_for = True
         # A page that shows the note without them would finish what nobody has seen.
         self.version += bool(found)
+        self._found = self.version
 
     def after(self, edit: Edit) -> tuple[Span, ...]:
         """The spans as the edit would leave them.

@@ -40,11 +40,12 @@ class Language:
         months, short_months: January first.
         weekdays, short_weekdays: Monday first.
         seasons, holidays: those that are drawn.
+        day_parts: words for parts of the day, by the small words that go with them.
         units: the words for a day, a week, a month, a year: of one, of several, then short ones.
         ago, ahead: with %n and %unit.
         month_of, weekday_of, unit_of, number_of: from a folded word to what it says.
         relative: from folded words to a number of units, negative for what is past.
-        free: folded words of seasons and holidays, to the list that they are drawn from.
+        free: folded words of seasons, holidays and parts of the day, to the list that they are drawn from.
         fillers: folded words that may stand in a span, and tell nothing.
     """
 
@@ -55,6 +56,7 @@ class Language:
     short_weekdays: Sequence[str]
     seasons: Sequence[str]
     holidays: Sequence[str]
+    day_parts: Sequence[Sequence[str]]
     units: Mapping[str, Sequence[str]]
     ago: str
     ahead: str
@@ -101,6 +103,9 @@ def _language(name: str, words: Mapping[str, str]) -> Language:
     )
     seasons, holidays = words["seasons"].split(), words["holidays"].split("|")
     free: dict[str, Sequence[str]] = {folded(one): seasons for one in [*seasons, *words["other_seasons"].split()]}
+    day_parts = [one.split("|") for one in words["day_parts"].split(";")]
+    for listed, others in zip(day_parts, words["other_day_parts"].split(";"), strict=True):
+        free |= {folded(one): listed for one in [*listed, *filter(None, others.split("|"))]}
     free |= {folded(one): holidays for one in [*holidays, *words["other_holidays"].split("|")]}
     units = {unit: words[unit].split() for unit in UNITS}
     return Language(
@@ -111,6 +116,7 @@ def _language(name: str, words: Mapping[str, str]) -> Language:
         short_days,
         seasons,
         holidays,
+        day_parts,
         units,
         words["ago"],
         words["ahead"],

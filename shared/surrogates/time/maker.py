@@ -11,7 +11,7 @@ With one shift for all dates that promise holds of notes whose dates are the sam
 days between the dates of a note are public, and who knows one date knows all (Tchouka et al. 2023, section 1).
 
 Where a key draws the same again, it draws anew as soon as epsilon is another one: two draws of one stream at two scales would show the true value.
-Noise is exact and whole; seasons, holidays and times of the day are drawn whatever they were.
+Noise is exact and whole; seasons, holidays, times and parts of the day are drawn whatever they were.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from shared.surrogates.time.writing import Written, without_traces
 
 SHIFT = "shift"
 _WEEK = 7
+_CLOCK = "HMS"
 
 
 class TimeMaker(Maker):
@@ -159,18 +160,22 @@ class _TimePlan(Plan):
 
     def _drawn(self, one: Written) -> str:
         """What has no moment: a season, a holiday, a time of the day."""
-        said = folded("".join(part.sample for part in one.parts))
-        chance = self._scope.randomness("free", said)
         if one.free:
-            return cased_like(choose(chance, one.free), one.sample("F"))
-        twelve = "m" in one.parts[-1].sample.lower()
-        drawn = {
-            "H": 1 + chance.below(12) if twelve else chance.below(24),
-            "M": chance.below(60),
-            "S": chance.below(60),
-        }
+            sample = one.sample("F")
+            return cased_like(choose(self._scope.randomness("free", folded(sample)), one.free), sample)
+        # By its numbers, so that it is the same time in whatever spelling.
+        time = " ".join(str(one.numbers[says]) for says in _CLOCK if says in one.numbers)
+        half = one.sample("h")
+        chance = self._scope.randomness("free", f"{time} {half.lower()}" if half else time)
         # Two digits always: one would tell an hour before ten.
-        return "".join(f"{drawn[part.says]:02}" if part.says in drawn else part.sample for part in one.parts)
+        drawn = {
+            "H": f"{1 + chance.below(12) if half else chance.below(24):02}",
+            "M": f"{chance.below(60):02}",
+            "S": f"{chance.below(60):02}",
+            # A draw of its own, in whose name the true half is not.
+            "h": cased_like(choose(self._scope.randomness("half of the day", time), "ap"), half),
+        }
+        return "".join(drawn.get(part.says, part.sample) for part in one.parts)
 
 
 def _read(mention: Mention, scope: Scope) -> list[Written] | None:

@@ -35,7 +35,7 @@ _NOT_ACCENTED = "ºª°"
 def _patterns() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     """For a date, for an age; the first that fits is taken."""
     named = {
-        name: "|".join(sorted({re.escape(word).replace("\\ ", "[ -]") for word in words}, key=len, reverse=True))
+        name: "|".join(sorted({re.escape(word).replace("\\ ", "[ '-]") for word in words}, key=len, reverse=True))
         for name, words in _word_lists().items()
     }
     month, number = rf"(?P<b>{named['months']})(?![^\W\d_])", rf"(?P<w>{named['numbers']})(?![^\W\d_])"
@@ -60,7 +60,7 @@ def _patterns() -> Mapping[str, tuple[re.Pattern[str], ...]]:
         r"(?P<n1>\d\d)(?P<n2>\d\d)(?P<Y>(?:19|20)\d\d)(?!\d)",
         r"(?P<Y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\d)",
         r"(?P<n1>\d\d)(?P<n2>\d\d)(?P<y>\d\d)(?!\d)",
-        r"(?P<H>[01]?\d|2[0-3])(?P<s>[:h])(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d))?(?!\d)(?P<p>\s?(?:hrs|hs|h|am|pm|a\.m\.|p\.m\.)(?![^\W\d_]))?",
+        r"(?P<H>[01]?\d|2[0-3])(?P<s>[:h])(?P<M>[0-5]\d)(?::(?P<S>[0-5]\d))?(?!\d)(?P<p>\s?(?:hrs|hs|h|(?P<h>[ap])\.?\s?m)(?![^\W\d_])\.?)?",
         rf"(?P<n1>\d{{1,2}}){_SIGN}(?P<n2>\d{{1,2}})(?!\d)",
         r"(?P<D>(?:1[89]|20)\d0)(?='?s(?!\w))",
         r"'?(?P<E>\d0)(?='?s(?!\w))",

@@ -19,6 +19,8 @@ PUBLIC_YEAR, PUBLIC_MONTH = 2000, 1
 """Where a note gives none: a leap year, and a month of 31 days."""
 _DATE_PARTS = ("n1", "n2", "d", "w", "m", "b", "r", "Y", "y", "D")
 _MONTHS = 12
+_MONTH_DAYS = 31
+_HALF_YEAR_DAYS = 6 * _MONTH_DAYS
 _AHEAD = frozenset({"in", "dans", "dentro"})
 _DAY_CUES = frozenset({"the", "dia", "el", "le", "al", "on"})
 _SHORT_YEARS_AHEAD = 2
@@ -107,7 +109,10 @@ class Resolver:
         return 2000 + year if 2000 + year <= self._today.year + _SHORT_YEARS_AHEAD else 1900 + year
 
     def _complete(self) -> None:
-        """What is not written is as in the same span, on the same day elsewhere in the note, in the date ahead, in the next, or public."""
+        """What is not written is as in the same span, on the same day elsewhere in the note, in the date ahead, in the next, or public.
+
+        A year is that in which the date is within half a year of the one that states it: "12/30/2019 to 01/02" are three days.
+        """
         spans = [[_Read(one, fields) for one in span if (fields := self._open(one))] for span in self._spans]
         for dates in spans:
             _share_within(dates)
@@ -115,13 +120,14 @@ class Resolver:
         stated: dict[tuple[int | None, int | None], int] = {
             (date.month, date.day): date.year for date in dates if date.year and date.month and date.day
         }
-        year_now = next((date.year for date in dates if date.year), PUBLIC_YEAR)
+        near = next((date for date in dates if date.year), None)
         month_now = PUBLIC_MONTH
         for date in dates:
             # A year alone says nothing of the dates behind it.
             if date.year and date.month:
-                year_now = date.year
+                near = date
             month_now = date.month or month_now
+            year_now = near.year_of(month_now, date.day) if near else PUBLIC_YEAR
             date.one.moment = date.moment(stated.get((date.month, date.day), year_now), month_now)
         for dates in spans:
             _follow_year(dates)
@@ -146,6 +152,22 @@ class _Read:
         self.year, self.month, self.day = fields
         self.is_year = self.month is None and self.day is None
 
+    def year_of(self, month: int | None, day: int | None) -> int:
+        """The year in which another date is within half a year of this one, which states its own.
+
+        Args:
+            month: of the other; None where it states none.
+            day: likewise.
+        """
+        year = self.year or PUBLIC_YEAR
+        if self.month is None or month is None:
+            return year
+        # In months of one length, so that half a year is the same number of days everywhere.
+        days = (month - self.month) * _MONTH_DAYS
+        if self.day is not None and day is not None:
+            days += day - self.day
+        return year + (days < -_HALF_YEAR_DAYS) - (days > _HALF_YEAR_DAYS)
+
     def moment(self, year: int, month: int) -> Moment | None:
         """What it means.
 
@@ -164,11 +186,22 @@ class _Read:
 
 def _share_within(dates: Sequence[_Read]) -> None:
     """What one date of a span states holds for those that do not: "12 to 14 March", "March 12-14, 2020"."""
-    for name in ("month", "year"):
-        known = [value for date in dates if (value := getattr(date, name))]
-        for date in dates:
-            if known and not date.is_year and getattr(date, name) is None and (name == "year" or date.month is None):
-                setattr(date, name, known[0])
+    months = [date.month for date in dates if date.month]
+    for date in dates:
+        if months and not date.is_year and date.month is None:
+            date.month = months[0]
+    stating = [date for date in dates if date.year]
+    if not stating:
+        return
+    at, near = dates.index(stating[0]), next((date for date in stating if date.month), stating[0])
+    open_ahead = [date for date in dates[:at] if not date.is_year]
+    if near.is_year and open_ahead:
+        # A year behind several days is that of the last of them: see `_follow_year`.
+        near = open_ahead[-1]
+        near.year = stating[0].year
+    for date in dates:
+        if not date.is_year and date.year is None:
+            date.year = near.year_of(date.month, date.day)
 
 
 def _follow_year(dates: Sequence[_Read]) -> None:

@@ -27,7 +27,8 @@ class Part:
     Args:
         says: "d" the day, "o" the end of its ordinal, "w" the day in words, "m" the month, "b" its name, "r" it in Roman, "Y" and "y" the year in
             four and two digits, "D" and "E" a decade likewise, "A" the weekday, "n1" and "n2" day and month in the order of the note, "N" a number,
-            "W" a number in words, "u" its unit, "R" words such as "yesterday"; "" what tells nothing.
+            "W" a number in words, "u" its unit, "R" words such as "yesterday", "F" what is drawn whatever it says, "H", "M" and "S" the time of the day and
+            "h" the letter of its half; "" what tells nothing.
         sample: how it is written.
     """
 

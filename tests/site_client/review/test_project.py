@@ -274,6 +274,26 @@ def test_labels_that_come_later_for_a_note_that_a_person_worked_on_are_refused(t
     made.close()
 
 
+@pytest.mark.parametrize("found_first", [False, True])
+def test_labels_for_a_note_that_was_only_said_to_be_unfinished_are_refused_and_it_opens_again(
+    tmp_path: Path, found_first: bool
+) -> None:
+    made = project(tmp_path / "p")
+    made.find(1, [found(9, 14, 0.9)] if found_first else [])
+    made.finish(1, made.state(1).version, False)
+    with pytest.raises(ReviewError, match=r"n1.*expected the labels"):
+        made.add_notes([LABELLED], "other")
+    before = told(made)
+    made.close()
+    opened = Project(tmp_path / "p")
+    assert told(opened) == before
+    assert not opened.state(1).untouched
+    # The notes beside it are nobody's work yet.
+    assert opened.add_notes([Document("n2", TEXT, LABELLED.annotations)], "third") == 1
+    opened.close()
+    Project(tmp_path / "p").close()
+
+
 def test_killed_while_labels_are_taken_it_has_the_old_or_the_new_ones(tmp_path: Path) -> None:
     folder = tmp_path / "p"
     made = project(folder)

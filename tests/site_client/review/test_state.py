@@ -91,6 +91,22 @@ def test_what_is_found_counts_unless_removed_and_a_doubt_only_if_accepted() -> N
     assert [span.start for span in state.labels()] == [9]
 
 
+@pytest.mark.parametrize("spans", [[], [found(0, 4, 0.9)]])
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_note_is_untouched_until_a_person_says_anything_of_it(spans: list[Span], finished: bool) -> None:
+    for looked_for in (False, True):
+        state = NoteState()
+        if looked_for:
+            state.find(spans)
+        assert state.untouched
+        assert state.copy().untouched
+        state.finish(finished)
+        assert not state.untouched
+        state.finish(False)
+        assert not state.untouched
+        assert not state.copy().untouched
+
+
 @pytest.mark.parametrize(
     ("span", "confidence"),
     [
