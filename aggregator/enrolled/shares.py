@@ -12,7 +12,6 @@ lies in the object store, by its digest, as long as the share is accepted or qua
 
 from __future__ import annotations
 
-import datetime
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked, on_its_way, waiting
+from aggregator.enrolled.signers import check_signed
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError, UndecidedError
@@ -29,7 +29,7 @@ from aggregator.objects.needed import lock_object
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
-from aggregator.registry.times import as_moment, now
+from aggregator.registry.times import now
 from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace
 from protocols.canonical import Json
@@ -255,9 +255,16 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str, *, first:
 
     Raises:
         RegistryError: it is not in quarantine.
+        UnknownSignerError: the key that signed it, or its site, was revoked since.
         SchemaError: a name or reason that is no line of text.
     """
     _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.ACCEPTED, "", reason), first)
+
+
+def check_acceptable(workspace: Workspace, share: Share) -> None:
+    """Returns if `accept` would not refuse a share in quarantine for who has signed it; raises as it does."""
+    with workspace.registry().reading() as session:
+        check_signed(session, session.get_one(ShareRow, share.id))
 
 
 def reject(workspace: Workspace, share: Share, name: str, reason: str, *, first: bool = False) -> None:
@@ -351,11 +358,6 @@ def forget(workspace: Workspace, digest: str | None) -> None:
             workspace.objects().delete(digest)
 
 
-def arrival_day(row: ShareRow) -> datetime.date:
-    """The day on which a share came: the keys of that day count for it."""
-    return as_moment(row.received_at).date()
-
-
 def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:
     receipt = _decide(workspace, share, actor, KEPT, verdict, first)
     forget(workspace, share.digest)
@@ -377,6 +379,8 @@ def _decide(
     with workspace.registry().transaction() as session:
         row = session.get_one(ShareRow, share.id)
         if row.state in before:
+            if verdict.state == ShareState.ACCEPTED:
+                check_signed(session, row)
             settle(session, workspace, row, verdict, actor)
         elif first or row.state != verdict.state:
             advice = _UNDECIDED if row.state == ShareState.RECEIVED else "see `aggregator shares show`"

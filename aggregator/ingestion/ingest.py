@@ -28,13 +28,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.alarms import raise_alarm
-from aggregator.enrolled.shares import KEPT, arrival_day, forget
+from aggregator.enrolled.shares import KEPT, forget
+from aggregator.enrolled.signers import arrival_day, check_signer
 from aggregator.enrolled.sites import keys_in, site_keys, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import AggregatorError, DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
-from aggregator.ingestion.verdict import check_signer, compare_with_earlier, decide
+from aggregator.ingestion.verdict import compare_with_earlier, decide
 from aggregator.objects.needed import lock_object
 from aggregator.objects.room import COPIES, has_room
 from aggregator.objects.staging import opening_folder, sweep

@@ -21,7 +21,7 @@ from protocols.payload.opening import PayloadLimits
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation, open_share
 
-_ANSWER = {"counts", "commonest_row", "digests", "known_sentences"}
+_ANSWER = {"counts", "commonest_row", "digests", "known_sentences", "said", "distinct"}
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,16 @@ class PayloadFindings:
         commonest_row: how many tokens show the row that most show; 0 where any row is possible.
         digests: of its sentences, see `SentenceDigests`.
         known_sentences: how many sentences have one of these digests, each as often as it stands in the share.
+        said: how many are more than a word or two, see `SentenceDigests`.
+        distinct: how many different ones are among those.
     """
 
     counts: Json
     commonest_row: int
     digests: bytes
     known_sentences: int = 0
+    said: int = 0
+    distinct: int = 0
 
     @classmethod
     def from_json(cls, answer: Json) -> PayloadFindings | None:
@@ -110,9 +114,12 @@ class PayloadFindings:
         if not isinstance(answer, dict) or set(answer) != _ANSWER:
             return None
         commonest, known, digests = answer["commonest_row"], answer["known_sentences"], from_text(answer["digests"])
+        said, distinct = answer["said"], answer["distinct"]
         if type(commonest) is not int or type(known) is not int or digests is None:
             return None
-        return cls(answer["counts"], commonest, digests, known)
+        if type(said) is not int or type(distinct) is not int or min(said, distinct) < (said > 0 or distinct > 0):
+            return None
+        return cls(answer["counts"], commonest, digests, known, said, distinct)
 
 
 def stated_counts(manifest: ShareManifest) -> Json:
@@ -153,4 +160,6 @@ def check_payload(values: dict[str, Json]) -> Json:
         "commonest_row": share.commonest_row,
         "digests": to_text(digests.to_bytes()),
         "known_sentences": digests.sentences,
+        "said": digests.said,
+        "distinct": digests.distinct,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.overlap_key import overlap_key
-from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle, taken_back
-from aggregator.enrolled.sites import keys_in
+from aggregator.enrolled.shares import KEPT, Verdict, settle, taken_back
+from aggregator.enrolled.signers import arrival_day, check_signer
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
 from aggregator.ingestion.overlap import (
@@ -21,6 +20,7 @@ from aggregator.ingestion.overlap import (
     describe_overlap,
     describe_repetition,
     describe_row_frequency,
+    describe_said_again,
     describe_short_sentences,
     draw_line,
 )
@@ -28,8 +28,7 @@ from aggregator.ingestion.payload_check import PayloadFindings
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow, ShareRow
 from aggregator.workspace import Workspace
-from protocols.errors import DuplicateError, ProtocolError, UnknownSignerError
-from protocols.keys.signing import PublicKey
+from protocols.errors import DuplicateError, ProtocolError
 from protocols.share.manifest_envelope import parse_manifest
 
 _ACTOR = "server"
@@ -93,7 +92,7 @@ def _verdict(
     doubts: dict[str, Callable[[], str | None]] = {
         "overlap": lambda: _overlap(session, workspace, row, findings, compared),
         "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
-        "repetition": lambda: describe_repetition(findings.digests, findings.known_sentences),
+        "repetition": lambda: _repetition(findings),
         "sentence-lengths": lambda: describe_short_sentences(row.sentences or 0, row.tokens or 0),
         "label-rates": lambda: _label_rates(session, workspace, row),
     }
@@ -110,15 +109,10 @@ def _overlap(
     return describe_overlap(session, compare(session, row.id, findings.digests, compared), row.site, line)
 
 
-def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:
-    """Returns if a key counts, now that nobody can revoke it before the transaction ends."""
-    if key is None or key not in keys_in(session, day, site).get(site, ()):
-        raise UnknownSignerError(
-            "a share signed with a key that counts for its site",
-            received="one of a key or site that was revoked",
-            advice="enrol the site again, or seal the share with its present key",
-            place=site,
-        )
+def _repetition(findings: PayloadFindings) -> str | None:
+    return describe_repetition(findings.digests, findings.known_sentences) or describe_said_again(
+        findings.said, findings.distinct
+    )
 
 
 def _check_new(session: Session, row: ShareRow) -> None:

@@ -74,6 +74,7 @@ class HeadTraining:
         tagger: of which kind it is, digests of what it began with, and settings that are not the paper's.
         defence: name of what kept a lying site from bending it.
         not_counted: tokens of each site whose label the defence did not count.
+        rates: chance of a sentence to take part in a pass, of each site that the defence lets weigh less than it shared.
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
@@ -93,6 +94,7 @@ class HeadTraining:
     tagger: Mapping[str, str | int | None] = field(default_factory=dict)
     defence: str = Everything.name
     not_counted: Mapping[str, int] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
     influence: Influence | None = None
     compared: Comparison | None = None
     points: OperatingPoints | None = None
@@ -114,7 +116,7 @@ class HeadTraining:
             "tagger": dict(self.tagger),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
-            "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
+            "defence": {"name": self.defence, "not_counted": dict(self.not_counted), "rates": dict(self.rates)},
             "influence": None if self.influence is None else self.influence.as_json(),
             "compared": None if self.compared is None else self.compared.as_json(),
             "operating_points": None if self.points is None else asdict(self.points),
@@ -237,6 +239,7 @@ def train(
             tagger=options.tagger.facts(),
             defence=defence.name,
             not_counted=defended.left_out,
+            rates=defended.rates,
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None

@@ -242,6 +242,7 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         *([_UNDERSAMPLED.format(trained.undersampling)] if trained.undersampling else []),
         _augment_line(trained.augment),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
+        *(f"  {site:20} weighs {rate:.1%} of what it shared" for site, rate in sorted(trained.rates.items())),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
         *(_score_line(score) for score in trained.scores),
         *_worth_lines(trained.scores),

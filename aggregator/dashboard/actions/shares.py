@@ -69,6 +69,7 @@ class AcceptShare(_OfShare):
 
     def told(self, asked: Asked, found: Share) -> tuple[str, ...]:
         """See `_OfShare`."""
+        shares.check_acceptable(asked.workspace, found)
         fits = found.release in fitting_releases(asked.workspace)
         counts = "It counts from now on: the next head is trained with it." if fits else f"It was {EARLIER}."
         return (f"{counts} Its hospital gets a signed receipt.",)

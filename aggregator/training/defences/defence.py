@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -198,12 +198,14 @@ class Defended:
         sentences: that took part in a pass, on average.
         tokens: of them.
         left_out: tokens of each site whose label did not count, those of sentences that were left out among them.
+        rates: chance of a sentence to take part in a pass, of each site of which that is less than 1.
     """
 
     head: Tagger
     sentences: int
     tokens: int
     left_out: Mapping[str, int]
+    rates: Mapping[str, float] = field(default_factory=dict)
 
 
 class Defence(ABC):
@@ -242,7 +244,11 @@ class Selection(Defence):
             config = replace(config, least_steps=max(steps, config.least_steps))
         with material.pool(taken) as pool:
             return Defended(
-                material.learn_from(pool, "head", config), pool.sentences, pool.tokens, count_left_out(material, taken)
+                material.learn_from(pool, "head", config),
+                pool.sentences,
+                pool.tokens,
+                count_left_out(material, taken),
+                lowered_rates(material, taken),
             )
 
 
@@ -252,6 +258,15 @@ def count_left_out(material: PoolMaterial, taken: Mapping[Path, Taken]) -> dict[
         site: sum(_left_out(path, taken[path]) for path in paths if path in taken)
         for site, paths in material.payloads.items()
     }
+
+
+def lowered_rates(material: PoolMaterial, taken: Mapping[Path, Taken]) -> dict[str, float]:
+    """The lowest rate of what each site shared, of those alone of which something has one below 1."""
+    rates = {
+        site: min((taken[path].rate for path in paths if path in taken), default=1.0)
+        for site, paths in material.payloads.items()
+    }
+    return {site: rate for site, rate in rates.items() if rate < 1}
 
 
 def _left_out(path: Path, taken: Taken) -> int:

@@ -1,25 +1,33 @@
-"""`cap`: no site weighs more than others do together by a factor, however much it sends.
+"""`cap`: from three hospitals on, none weighs more in a training than half of what all others share, however much it sends.
 
 A site that is over its cap has all its sentences in the training, each of them in fewer passes. So nobody gains by sending
-everything twice, and nothing is lost of an honest hospital that has many notes.
+everything twice, and an honest hospital that has many notes is a third of the training. What all others share bounds a hospital, and not what one
+of them does: by the median a hospital of a single sentence took a large one out of the training.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from aggregator.training.defences.defence import PoolMaterial, Selection
 from aggregator.training.pool import PUBLIC, Taken
 
-FACTOR = 2.0
-"""A site counts at most so many times as much as the median site."""
+LEAST_HOSPITALS = 3
+"""Of two, one always has more than the other: which of them lies nobody can tell by that."""
+PART = 0.5
+"""Of what all others share."""
+LEAST_TOKENS = 10_000
+"""What a few dozen notes have, and a hospital may weigh in any case: of fewer no head is learnt, so a cap would protect nobody, and keep out what
+there is to learn from."""
 
 
 class SiteCap(Selection):
-    """Bounds the weight of a site by the median weight."""
+    """Bounds the weight of a hospital by what all other sites share."""
 
     name = "cap"
-    title = f"no site has more than {FACTOR:g} times the weight of the median site"
+    title = "no hospital weighs more than half of what all others share"
 
     def choose(self, material: PoolMaterial) -> dict[Path, Taken]:
         """See Selection."""
@@ -32,18 +40,27 @@ class SiteCap(Selection):
 
 
 def site_rates(material: PoolMaterial) -> dict[str, float]:
-    """The chance of a sentence of each site to take part in a pass, in (0, 1].
-
-    The provider's own notes are not measured and set no measure: a provider with few notes would keep out most of what its first
-    hospital shares, and nobody else could be heard beside it either way.
-    """
+    """The chance of a sentence of each site to take part in a pass, in (0, 1]."""
     tokens: dict[str, int] = {}
+    # In haste each pass takes a part of the pool; what weighs too much is told by all of it, as for the head.
+    whole = replace(material, rate=1.0)
     for site, paths in material.payloads.items():
-        with material.pool(paths=paths) as pool:
+        with whole.pool(paths=paths) as pool:
             tokens[site] = pool.tokens
-    hospitals = sorted(held for site, held in tokens.items() if site != PUBLIC)
-    if not hospitals:
-        return dict.fromkeys(tokens, 1.0)
-    # The lower median: of two sites, the larger must not set the measure for itself.
-    bound = FACTOR * hospitals[(len(hospitals) - 1) // 2]
-    return {site: min(1.0, bound / held) if held and site != PUBLIC else 1.0 for site, held in tokens.items()}
+    return rates_of(tokens)
+
+
+def rates_of(tokens: Mapping[str, int]) -> dict[str, float]:
+    """The same, by the tokens that each site has in a pass.
+
+    The provider's own notes are never capped, and are no third hospital; they are among what the others share: beside many of them a hospital is
+    a third, where it would be next to nothing.
+    """
+    total = sum(tokens.values())
+    capped = {site for site, held in tokens.items() if held and site != PUBLIC}
+    if len(capped) < LEAST_HOSPITALS:
+        capped = set()
+    return {
+        site: min(1.0, max(LEAST_TOKENS, PART * (total - held)) / held) if site in capped else 1.0
+        for site, held in tokens.items()
+    }

@@ -22,7 +22,8 @@ from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole, ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.workspace import Workspace
-from bench.exchange.world import World, build
+from bench.exchange.world import Sentences, World, build
+from protocols.share.sealing import read_envelope
 from tests.aggregator.registry.rows import share
 
 ORIGIN = "http://127.0.0.1:8444"
@@ -49,12 +50,14 @@ class Desk:
             self.workspace: Workspace = self.world.workspace()
             for role in AccountRole:
                 accounts.add_account(self.workspace, str(role), role, PASSWORD.encode())
+        manifest = read_envelope(self.world.share("north", 1, Sentences()))
         with self.workspace.registry().transaction() as session:
             session.add(
                 share(
                     1,
                     state=ShareState.QUARANTINED,
                     manifest_sha256="cd" * 32,
+                    manifest=manifest,
                     reason_code="overlap",
                     reason="came before",
                 )

@@ -68,6 +68,17 @@ def test_a_share_is_accepted_after_it_was_said_what_happens(desk: Desk) -> None:
     assert browser.ask("share-accept", share="1", reason="again").status_code == 409
 
 
+def test_a_share_by_a_key_that_was_revoked_since_is_not_accepted_and_that_is_said_first(desk: Desk) -> None:
+    browser = desk.signed_in("operator")
+    asked = browser.ask("share-accept", share="1", reason="looks fine")
+    revoke(desk.workspace, "north", "laptop stolen")
+    for answer in (browser.ask("share-accept", share="1", reason="looks fine"), browser.confirm(asked)):
+        assert answer.status_code == 409
+        assert "revoked since it was set aside" in shown(answer)
+    assert desk.state(1) == ShareState.QUARANTINED
+    assert browser.confirm(browser.ask("share-reject", share="1", reason="laptop stolen")).status_code == 303
+
+
 def test_what_somebody_else_decided_meanwhile_stays(desk: Desk) -> None:
     one, other = desk.signed_in("operator"), desk.signed_in("operator")
     asked = one.ask("share-accept", share="1", reason="well")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from contextlib import ExitStack
 from functools import partial
@@ -108,6 +109,30 @@ class TestQuarantine:
             assert [event.actor for event in audit_log.events(session) if event.action == "share-accepted"][
                 -1
             ] == "A. Weiss"
+
+    @pytest.mark.parametrize("whole", [False, True], ids=["its key", "its site"])
+    def test_attack_a_key_that_was_revoked_since_lets_nothing_count(
+        self, whole: bool, flooding: Decision, world: World
+    ) -> None:
+        workspace = world.workspace()
+        [share] = shares.list_shares(workspace, (ShareState.QUARANTINED,))
+        sites.revoke(workspace, "north", "laptop stolen", None if whole else world.keys["north"].public_key.key_id)
+        for look in (shares.check_acceptable, partial(shares.accept, name="A. Weiss", reason="looks fine")):
+            with pytest.raises(UnknownSignerError, match="revoked since it was set aside"):
+                look(workspace, share)
+        assert [one.site for one in shares.accepted_shares(workspace)] == ["south"]
+        assert ingest.process(workspace, flooding.share).state == ShareState.QUARANTINED
+        # It can still be got rid of.
+        shares.reject(workspace, share, "A. Weiss", "laptop stolen")
+        nothing_left(workspace)
+
+    def test_a_key_that_is_merely_over_since_counted_when_the_share_came(
+        self, flooding: Decision, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        [share] = shares.list_shares(world.workspace(), (ShareState.QUARANTINED,))
+        monkeypatch.setattr(shares, "today", lambda: sites.today() + datetime.timedelta(days=1000))
+        shares.accept(world.workspace(), share, "A. Weiss", "a list of names, by agreement")
+        assert len(shares.accepted_shares(world.workspace())) == 2
 
     def test_or_refuses_it(self, flooding: Decision, world: World) -> None:
         workspace = world.workspace()

@@ -16,13 +16,16 @@ import pytest
 from aggregator.enrolled import shares
 from aggregator.ingestion import ingest, overlap, verdict
 from aggregator.ingestion.overlap import describe_repetition, describe_row_frequency, describe_short_sentences
-from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST
+from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST, SentenceDigests
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow
 from bench.exchange.world import Sentences, World
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.share.receipt import read_receipt
+from shared.generate import generate_notes
+from shared.labels import load_scheme
+from shared.sentences.tokenised import tokenised_corpus
 from tests.aggregator.ingestion.taking_in import receipt_agrees
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -262,6 +265,59 @@ def test_sentences_that_come_four_times_each_are_set_aside_and_three_times_are_n
     """Their weight, not their words, is the lie."""
     assert take(small, "north", 1, *[range(20)] * 3) == ACCEPTED
     assert take(small, "north", 2, *[range(100, 120)] * 4) == (ShareState.QUARANTINED, "repetition")
+
+
+@dataclass(frozen=True)
+class OneLine(Sentences):
+    """One sentence of eleven tokens, too few of them outside PHI for it to be known again, so many times."""
+
+    times: int = 500
+
+    def block(self, index: int) -> SentenceBlock:
+        line = np.random.default_rng(3).uniform(-1, 1, (11, self.dim)).astype("<f2")
+        tags = np.tile(np.array([1, 2] + [0] * 9, dtype=np.uint8), self.times)
+        casing, lengths = np.full(len(tags), 2, dtype=np.uint8), np.full(self.times, 11, dtype="<i4")
+        return SentenceBlock(np.tile(line, (self.times, 1)), tags, casing, lengths)
+
+
+def test_attack_one_short_sentence_again_and_again_is_set_aside_whoever_sends_it(world: World) -> None:
+    for site, sequence, times in (("north", 1, 500), ("north", 2, 501), ("south", 1, 502)):
+        payload = world.share(site, sequence, OneLine(times=times))
+        decision = ingest.ingest(world.workspace(), world.seal(payload, site, f"{site}-{sequence}.share"))
+        assert (decision.state, decision.reason_code) == (ShareState.QUARANTINED, "repetition")
+        assert decision.reason == f"its sentences stand in it {times}.0 times each"
+
+
+@pytest.mark.parametrize("outside", [3, 9])
+def test_attack_other_names_in_the_same_short_sentence_make_no_other(outside: int) -> None:
+    length, times = outside + 2, 500
+    codes = np.tile(np.arange(length, dtype="<u4"), (times, 1))
+    codes[:, :2] = np.random.default_rng(1).integers(100, 10_000, (times, 2))
+    tags = np.tile(np.array([1, 2] + [0] * outside, dtype=np.uint8), times)
+    found = SentenceDigests(bytes(32), whole=False)
+    found.add(SentenceBlock(codes.ravel(), tags, np.zeros_like(tags), np.full(times, length, dtype="<i4")))
+    assert overlap.describe_said_again(found.said, found.distinct) == "its sentences stand in it 500.0 times each"
+
+
+@pytest.mark.parametrize("site", ["en_harbor", "en_moor", "es_ribera"])
+def test_lines_that_every_note_has_set_no_honest_share_aside(site: str) -> None:
+    """Telegraphic notes, whose headers and findings come again and again: far from the bound, and closer where words have groups."""
+    scheme = load_scheme("i2b2_2014" if site.startswith("en") else "meddocan")
+    notes = tokenised_corpus(generate_notes(site, 300, 5), scheme)
+    _, words = notes.distinct_words()
+    for groups in (len(words), 500):
+        codes, casing = (words % groups).astype("<u4"), np.zeros(len(words), dtype=np.uint8)
+        found = SentenceDigests(bytes(32), whole=False)
+        found.add(SentenceBlock(codes, notes.tags, casing, notes.lengths.astype("<i4")))
+        assert 1.2 < found.said / found.distinct < overlap.MOST_TIMES_SAID / 5
+        assert overlap.describe_said_again(found.said, found.distinct) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "distinct", "aside"), [(400, 20, False), (401, 20, True), (19, 0, False), (19, 1, False), (21, 1, True)]
+)
+def test_sentences_of_any_kind_may_come_twenty_times_each(said: int, distinct: int, aside: bool) -> None:
+    assert (overlap.describe_said_again(said, distinct) is not None) == aside
 
 
 @pytest.mark.parametrize(("distinct", "aside"), [(1 << 22, False), (1 << 21, True)])

@@ -16,6 +16,7 @@ import pytest
 from aggregator.errors import KilledError, SandboxError, UnconfinedError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.ingest import Decision
+from aggregator.ingestion.payload_check import check_payload
 from aggregator.registry.states import ShareState
 from aggregator.registry.times import as_text
 from aggregator.sandbox import parent as sandbox
@@ -145,6 +146,18 @@ class TestChild:
         self, answer: object, small: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(opening, "check_payload", lambda values: answer)
+        assert ingest.ingest(small.workspace(), small.bundle()).reason_code == "sandbox"
+        nothing_left(small.workspace())
+
+    @pytest.mark.parametrize(("said", "distinct"), [(10, 0), (0, 10), (-1, -1), ("10", 10), (10, None), (True, True)])
+    def test_so_does_one_that_counts_sentences_as_nobody_can(
+        self, said: object, distinct: object, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def answer(values: Any) -> Any:
+            found: Any = check_payload(values)
+            return {**found, "said": said, "distinct": distinct}
+
+        monkeypatch.setattr(opening, "check_payload", answer)
         assert ingest.ingest(small.workspace(), small.bundle()).reason_code == "sandbox"
         nothing_left(small.workspace())
 

@@ -163,6 +163,29 @@ def test_of_very_many_the_smallest_are_kept(monkeypatch: pytest.MonkeyPatch) -> 
     assert sorted(digests(*blocks)) == every[:5]
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_of_all_sentences_but_those_of_a_word_or_two_it_is_counted_how_many_differ(whole: bool) -> None:
+    """Also of short ones, and of those of PHI alone, which are nobody's own."""
+    block = sentences(count=4)
+    short = changed(block, lengths=np.array([2, 3, 9] * 4, dtype="<i4"), tags=np.zeros(56, dtype=np.uint8))
+    found = SentenceDigests(KEY, whole=whole)
+    for _ in range(3):
+        found.add(short)
+    assert (found.sentences, found.said, found.distinct) == (0, 24, 8)
+    found.add(block)
+    assert (found.sentences, found.said, found.distinct) == (4, 28, 12)
+
+
+def test_of_very_many_different_ones_about_as_many_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_COUNTED", 1000)
+    found = SentenceDigests(KEY, whole=False)
+    for seed in range(50):
+        found.add(sentences(seed, count=100))
+        found.add(sentences(seed, count=100))
+    assert found.said == 10_000
+    assert found.distinct == pytest.approx(5000, rel=0.1)
+
+
 @given(st.sets(st.integers(0, 2**64 - 1)))
 def test_digests_come_through_text(numbers: set[int]) -> None:
     data = np.array(sorted(numbers), dtype="<u8").tobytes()

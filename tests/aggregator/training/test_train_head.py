@@ -87,7 +87,7 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         "operating_points",
     ]
     assert (record["defence"], record["influence"], record["compared"]) == (
-        {"name": "none", "not_counted": {}},
+        {"name": "none", "not_counted": {}, "rates": {}},
         None,
         None,
     )
