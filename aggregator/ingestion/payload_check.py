@@ -119,6 +119,9 @@ class PayloadFindings:
             return None
         if type(said) is not int or type(distinct) is not int or min(said, distinct) < (said > 0 or distinct > 0):
             return None
+        # No payload holds so many, and no float.
+        if max(commonest, known, said, distinct) >= 1 << 63:
+            return None
         return cls(answer["counts"], commonest, digests, known, said, distinct)
 
 

@@ -1,7 +1,7 @@
 """In how many notes a phrase stands, and of which of them it is taken: what is left are phrases of at least k of them.
 
-Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their runs of words stand
-in an earlier one. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
+Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their words stand in
+sentences of an earlier one, or most of their runs of words, wherever its lines end. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from site_client.sharing.digest_files import Digests, sample_runs
 
 Key = tuple[Kind, str]
 MayStand = Callable[[Sequence[str]], Sequence[bool]]
-# A note of which a larger part of the runs stands in an earlier one is that one again.
+# A note of which a larger part stands in an earlier one is that one again.
 _COPIED = 0.5
-# Shorter runs stand in notes of different patients by chance; where lines and sentences end is no matter, for some notes have short ones alone.
-_RUN_WORDS = 8
+# Shorter sentences and runs stand in notes of different patients by chance. Some notes have short sentences alone, so both are looked at.
+_LEAST_WORDS = 8
 # Of a note's runs a sample is kept, and another compared, where it holds so many; all where not.
 _RUNS_KEPT, _RUNS_COMPARED = 32, 8
 
@@ -75,7 +75,7 @@ class Copies:
     def __init__(self, patients: Mapping[str, str]) -> None:
         self._patients = patients
         self._numbers: dict[Hashable, int] = {}
-        self._runs: dict[int, int] = {}
+        self._known: dict[int, int] = {}
 
     @property
     def owners(self) -> int:
@@ -84,19 +84,34 @@ class Copies:
 
     def owner(self, document: Document, tokens: Tokens) -> int:
         """A number for the patient, or the note, that this note counts for."""
-        runs = _runs(tokens)
+        sentences, runs = _sentences(tokens), _runs(tokens)
         said = self._patients.get(document.identifier)
-        earlier = self._earlier(sample_runs(runs, _RUNS_COMPARED).tolist()) if said is None else None
-        number = self._numbered(said, document.identifier) if earlier is None else earlier
-        for run in sample_runs(runs, _RUNS_KEPT).tolist():
-            self._runs.setdefault(run, number)
+        number = self._copied(sentences, runs, len(tokens)) if said is None else None
+        if number is None:
+            number = self._numbered(said, document.identifier)
+        for digest in (*sentences, *sample_runs(runs, _RUNS_KEPT).tolist()):
+            self._known.setdefault(digest, number)
         return number
 
-    def _earlier(self, runs: Sequence[int]) -> int | None:
-        """The owner of more than half of a note's runs."""
-        found = Counter(self._runs[run] for run in runs if run in self._runs)
-        [(number, count)] = found.most_common(1) or [(0, 0)]
-        return number if count > _COPIED * len(runs) else None
+    def _copied(self, sentences: Mapping[int, int], runs: Digests, tokens: int) -> int | None:
+        """The owner of an earlier note that this one is a copy of."""
+        number = self._earlier(sentences, tokens)
+        compared = sample_runs(runs, _RUNS_COMPARED).tolist()
+        return self._earlier(dict.fromkeys(compared, 1), len(compared)) if number is None else number
+
+    def _earlier(self, parts: Mapping[int, int], whole: int) -> int | None:
+        """The owner of more than half of a note.
+
+        Args:
+            parts: of the note, each with its size.
+            whole: size of the note.
+        """
+        found: Counter[int] = Counter()
+        for digest, size in parts.items():
+            if (known := self._known.get(digest)) is not None:
+                found[known] += size
+        [(number, size)] = found.most_common(1) or [(0, 0)]
+        return number if size > _COPIED * whole else None
 
     def _numbered(self, patient: str | None, note: str) -> int:
         key = ("note", note) if patient is None else ("patient", patient)
@@ -211,8 +226,17 @@ def touches(phrase: Phrase, spans: Sequence[Annotation]) -> bool:
     return behind > 0 and spans[behind - 1].end > phrase.start
 
 
+def _sentences(tokens: Tokens) -> Mapping[int, int]:
+    """The sentences of a note that are long enough, each with its tokens there; of one process, for `hash` is drawn anew in each."""
+    sizes: Counter[int] = Counter()
+    for first, end in tokens.sentences():
+        if end - first >= _LEAST_WORDS:
+            sizes[hash(("sentence", *(word.lower() for word in tokens.words[first:end])))] += end - first
+    return sizes
+
+
 def _runs(tokens: Tokens) -> Digests:
-    """The runs of words of a note, uint64; of one process, for `hash` is drawn anew in each."""
+    """The runs of words of a note, uint64, likewise."""
     words = [word.lower() for word in tokens.words if any(map(str.isalnum, word))]
-    runs = {hash(tuple(words[place : place + _RUN_WORDS])) for place in range(len(words) - _RUN_WORDS + 1)}
+    runs = {hash(("run", *words[place : place + _LEAST_WORDS])) for place in range(len(words) - _LEAST_WORDS + 1)}
     return np.array(sorted(runs), dtype=np.int64).view(np.uint64)

@@ -1,7 +1,7 @@
-"""`cap`: from three hospitals on, none weighs more in a training than half of what all others share, however much it sends.
+"""`cap`: from three hospitals on, none weighs more in a training than half of what all others share, or than the largest of them.
 
 A site that is over its cap has all its sentences in the training, each of them in fewer passes. So nobody gains by sending
-everything twice, and an honest hospital that has many notes is a third of the training. What all others share bounds a hospital, and not what one
+everything twice, and an honest hospital that has many notes is a third of the training, or as much as the next largest. What all others share bounds a hospital, and not what one
 of them does: by the median a hospital of a single sentence took a large one out of the training.
 """
 
@@ -27,7 +27,7 @@ class SiteCap(Selection):
     """Bounds the weight of a hospital by what all other sites share."""
 
     name = "cap"
-    title = "no hospital weighs more than half of what all others share"
+    title = "no hospital weighs more than half of what all others share, or than the largest of them"
 
     def choose(self, material: PoolMaterial) -> dict[Path, Taken]:
         """See Selection."""
@@ -57,10 +57,13 @@ def rates_of(tokens: Mapping[str, int]) -> dict[str, float]:
     a third, where it would be next to nothing.
     """
     total = sum(tokens.values())
-    capped = {site for site, held in tokens.items() if held and site != PUBLIC}
-    if len(capped) < LEAST_HOSPITALS:
-        capped = set()
-    return {
-        site: min(1.0, max(LEAST_TOKENS, PART * (total - held)) / held) if site in capped else 1.0
-        for site, held in tokens.items()
-    }
+    hospitals = {site: held for site, held in tokens.items() if held and site != PUBLIC}
+    if len(hospitals) < LEAST_HOSPITALS:
+        return dict.fromkeys(tokens, 1.0)
+
+    def bound(site: str) -> float:
+        largest = max(held for other, held in hospitals.items() if other != site)
+        # Not below the next largest: who shares more would weigh less.
+        return max(LEAST_TOKENS, PART * (total - hospitals[site]), largest)
+
+    return {site: min(1.0, bound(site) / held) if site in hospitals else 1.0 for site, held in tokens.items()}

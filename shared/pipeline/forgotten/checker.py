@@ -21,6 +21,7 @@ from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
+from shared.patterns.reading import read
 from shared.pipeline.forgotten.blinding import Blinded, blind
 from shared.pipeline.forgotten.suspicion import LEAST, suspect
 from shared.pipeline.pipeline import Pipeline
@@ -92,9 +93,9 @@ class Checker:
                 waiting.append((document, blind(document)))
                 yield waiting[-1][1].document
 
-        for read, found in self._look(blinded()):
+        for blinded_one, found in self._look(blinded()):
             document, blind_one = waiting.popleft()
-            yield Checked(document, tuple(blind_one.in_note(settle(read, found))))
+            yield Checked(document, tuple(blind_one.in_note(settle(blinded_one, found))))
 
     def read_labelled(self, checked: Iterable[Checked]) -> Iterator[Checked]:
         """The same with what is found besides by who reads the labelled words, too; for the house alone.
@@ -115,8 +116,8 @@ class Checker:
     def _look(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Suspicion]]]:
         """Each text with everything that is found in it."""
         nothing = ((one, list[Suspicion]()) for one in documents)
-        read = nothing if self._pipeline is None else suspect(self._pipeline, documents, self._levels)
-        for document, found in read:
+        suspected = nothing if self._pipeline is None else suspect(self._pipeline, documents, self._levels)
+        for document, found in suspected:
             own = [
                 Suspicion(one.start, one.end, one.category, 1.0, "list of the hospital")
                 for one in (() if self._listed is None else self._listed(document.text))
@@ -170,7 +171,7 @@ def _beside(one: Suspicion, taken: Sequence[tuple[int, int]], text: str) -> list
 
 def _says_little(text: str) -> bool:
     """Whether it has no number, and no word but titles, short ones and those of a dictionary that name nobody."""
-    words = {word.lower() for word in _WORD.findall(text)} - ABBREVIATIONS
+    words = {word.lower() for word in _WORD.findall(read(text).text)} - ABBREVIATIONS
     return not any(map(str.isdigit, text)) and all(map(ordinary_words(None), words))
 
 

@@ -149,7 +149,9 @@ class TestChild:
         assert ingest.ingest(small.workspace(), small.bundle()).reason_code == "sandbox"
         nothing_left(small.workspace())
 
-    @pytest.mark.parametrize(("said", "distinct"), [(10, 0), (0, 10), (-1, -1), ("10", 10), (10, None), (True, True)])
+    @pytest.mark.parametrize(
+        ("said", "distinct"), [(10, 0), (0, 10), (-1, -1), ("10", 10), (10, None), (True, True), (10**400, 1)]
+    )
     def test_so_does_one_that_counts_sentences_as_nobody_can(
         self, said: object, distinct: object, small: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:

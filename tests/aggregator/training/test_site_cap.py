@@ -43,8 +43,8 @@ def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
         ((1000, 1), 1.0),
         ((1000, 1, 1), 0.01),
         ((1000, 0, 1), 1.0),
-        ((1000, 900, 800), 0.85),
-        ((1000, 500, 1), 0.2505),
+        ((1000, 900, 800), 0.9),
+        ((1000, 500, 1), 0.5),
         ((1000, 10, 10, 10), 0.015),
         ((200, 100, 100, 100, 100), 1.0),
         ((9, 1, 1), 1.0),
@@ -73,7 +73,12 @@ def test_no_hospital_weighs_more_than_half_of_what_the_others_share_and_none_is_
         # All that it has, or half of that: never less.
         assert weights[site] >= min(tokens[site], others / 2) * (1 - 1e-9)
         if len(hospitals) >= 3:
-            assert weights[site] <= max(others / 2, LEAST_TOKENS) * (1 + 1e-9)
+            largest = max(tokens[other] for other in hospitals if other != site)
+            assert weights[site] <= max(others / 2, LEAST_TOKENS, largest) * (1 + 1e-9)
+            # Who shares more weighs no less.
+            assert all(
+                weights[other] <= weights[site] * (1 + 1e-9) for other in hospitals if tokens[other] <= tokens[site]
+            )
         else:
             assert rates[site] == 1
 

@@ -60,6 +60,7 @@ def test_what_is_labelled_is_no_suspicion_and_the_rest_is() -> None:
         (["Seen by Dr ", "Anna|DOCTOR", " Oxenthorpe today."], "Oxenthorpe"),
         (["Seen by Dr Anna ", "Oxenthorpe|DOCTOR", " today."], "Anna"),
         (["Patient name: ", "Mary|PATIENT", " Quillfeather"], "Quillfeather"),
+        (["Seen by Dr ", "Ana|DOCTOR", " Nu\u0301n\u0303ez today."], "Nu\u0301n\u0303ez"),
     ],
 )
 def test_the_half_of_a_name_that_a_label_leaves_is_as_sure_as_the_whole(pieces: list[str], left: str) -> None:

@@ -94,6 +94,15 @@ def test_attack_versions_of_a_note_of_short_lines_count_as_many() -> None:
     assert (counts.owners, texts(counts)) == (1, set())
 
 
+@pytest.mark.parametrize("words", [12, 24, 60])
+def test_attack_sentences_of_a_long_note_make_another(words: int) -> None:
+    dice = random.Random(words)
+    said = [" ".join(f"w{dice.randrange(400)}" for _ in range(12)) + ".\n" for _ in range(30)]
+    for _ in range(20):
+        copied = "".join(dice.sample(said, words // 12))
+        assert counted(notes("".join(said), copied)).owners == 1
+
+
 def test_what_touches_phi_in_one_note_leaves_from_none() -> None:
     documents = notes(*["may flower"] * 8)
     documents[5] = replace(documents[5], annotations=(Annotation(4, 10, "PATIENT"),))
