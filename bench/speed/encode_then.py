@@ -77,8 +77,10 @@ class _Code:
         if name == "then":
             self._root = folder / "code"
             self._root.mkdir()
-            packed = subprocess.run(["git", "archive", THEN], cwd=_ROOT, check=True, capture_output=True).stdout
-            subprocess.run(["tar", "-x", "-C", str(self._root)], input=packed, check=True)
+            packed = subprocess.run(["git", "archive", THEN], cwd=_ROOT, check=False, capture_output=True)
+            if packed.returncode:
+                sys.exit(f"expected commit {THEN} in the history of this checkout, found none; fetch the whole history")
+            subprocess.run(["tar", "-x", "-C", str(self._root)], input=packed.stdout, check=True)
         self._run("prepare", "../public")
 
     def encode(self, *without: str) -> tuple[float, ...]:
