@@ -149,12 +149,12 @@ class Anonymity:
 
     Args:
         k: words of the smallest cluster, which are shown alike.
-        in_casing: those that can also be written in the casing class that travels beside them, in the cluster and class of
-            the fewest.
+        in_casing: those that a text can hold in the casing class that travels beside them, in the cluster and class of the fewest. A cluster
+            that no text reaches does not count, so it may be more than `k`; 0 where no text reaches any.
         largest_share: the most that a word holds of its cluster's public frequency; None if it is not known.
 
     Raises:
-        ConfigurationError: k is below 2, which is no anonymity, or `in_casing` not in 1 to k.
+        ConfigurationError: k is below 2, which is no anonymity.
     """
 
     k: int
@@ -164,10 +164,6 @@ class Anonymity:
     def __post_init__(self) -> None:
         if self.k < 2:
             raise ConfigurationError(f"accounting: expected at least 2 words that are shown alike, got {self.k}")
-        if not 1 <= self.in_casing <= self.k:
-            raise ConfigurationError(
-                f"accounting: expected 1 to {self.k} words of a casing class, got {self.in_casing}"
-            )
 
 
 def anonymity_accounting(anonymity: Anonymity, noise: Accounting | None = None) -> Accounting:

@@ -5,10 +5,11 @@ A hospital does not believe what it is told, whoever signed it: it computes thes
 
 from __future__ import annotations
 
+import json
 import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,15 @@ from numpy.typing import NDArray
 from foundation.reading import regular_size
 from shared.anonymity.public_lists import PublicList, on_public_lists
 from shared.embeddings.generalised import PUBLIC
+from shared.text.letters import compose
+from shared.text.reached import casing_table, fewest_alike
 
 _FINEST = 2.0**-24
 """Between two numbers of float16, at the least."""
+
+_MOST_NAMED, _LONGEST_NAMED, _ROOM = 300, 40, 8 << 10
+"""Common words that are named, signs of each, and bytes of all of them as JSON, at the most: a release may call any number of any length common,
+and an entry of a ledger keeps what is found."""
 
 __all__ = ["Clusters", "Narrowed", "PublicList", "Recomputed", "RecomputedOnNotes"]
 
@@ -31,8 +38,9 @@ class Recomputed:
     Args:
         procedures: those of the registry that make such a construction.
         replaces_phi: whether labelled PHI is replaced by public surrogates before anything is computed.
-        cluster_size: smallest number of hidden words that are shown alike, bit for bit and by one code. A word that is called public and that
-            no list holds counts as hidden: a cluster of one. None where the construction has no clusters.
+        cluster_size: smallest number of hidden words that are shown alike, bit for bit and by one code, given the casing class, which travels:
+            of those that a text can hold in one class, where it can hold any. 0 where a text can hold none of all hidden words. A word that
+            is called public and that no list holds counts as hidden: a cluster of one. None where the construction has no clusters.
         unlisted_public_words: how many such words there are.
         hides_casing: whether casing and punctuation of labelled PHI do not travel.
         mu: Gaussian differential privacy of the output of one token, infinite where the noise is nothing; None for a
@@ -60,18 +68,36 @@ class Narrowed:
     Args:
         common_words: how many are, at the most.
         window: a word is near if a labelled token of its sentence is at most so many tokens away.
-        smallest_group: of the public words that are shown by the code of a group of them, those that one code can mean, at the least;
-            None where there are no such words.
+        smallest_group: of the public words that are shown by the code of a group of them, those that one code can mean in one casing class,
+            where it can mean any, at the least; only what has a letter and what a text can hold counts. None where there are no such words.
+        words: the common words, as `name_common` names them; the release's own, and no PHI.
     """
 
     common_words: int
     window: int
     smallest_group: int | None
+    words: tuple[str, ...] = ()
+
+
+def name_common(words: Iterable[str]) -> tuple[str, ...]:
+    """Words of a release as a ledger can keep them: composed, cut where they are long, and no more than have room.
+
+    Args:
+        words: any.
+    """
+    named: list[str] = []
+    room = _ROOM
+    for word in islice(words, _MOST_NAMED):
+        named.append(compose(word)[:_LONGEST_NAMED])
+        room -= len(json.dumps(named[-1])) + 1
+        if room < 0:
+            return tuple(named[:-1])
+    return tuple(named)
 
 
 @dataclass(frozen=True)
 class RecomputedOnNotes:
-    """What a sample of the hospital's own labelled notes shows; nothing of it names a word.
+    """What a sample of the hospital's own labelled notes shows; nothing of it names a word of the notes.
 
     Args:
         sentences: with labelled PHI that were looked at.
@@ -85,6 +111,9 @@ class RecomputedOnNotes:
         labelled: their labelled words that might have become others, punctuation aside; 0 where the construction claims to hide
             a word among no others.
         changed: those that did.
+        asked: common words of the release that were looked for among the commonest of the notes; 0 where these have too few to tell.
+        uncommon: those that are not there. They are the release's words, but which these are tells of the notes: for a person in the
+            house alone.
     """
 
     sentences: int
@@ -94,6 +123,8 @@ class RecomputedOnNotes:
     compared: int = 0
     labelled: int = 0
     changed: int = 0
+    asked: int = 0
+    uncommon: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -101,7 +132,7 @@ class Clusters:
     """What is shown of the words of a vocabulary.
 
     Args:
-        smallest: number of hidden words that are shown alike, at the least; None where no word is hidden.
+        smallest: number of hidden words that are shown alike, at the least, as in Recomputed; None where no word is hidden.
         unlisted_public_words: called public, though no list holds them.
     """
 
@@ -116,7 +147,8 @@ def count_clusters(
 
     Words are alike if their vectors are, bit for bit: what a representer makes of equal vectors is equal, and vectors that only
     become equal where it rounds would be told apart wherever it rounds otherwise. And if their clusters have one number, for a
-    share of codes holds the number, whatever vector stands behind it. A public word hides no other.
+    share of codes holds the number, whatever vector stands behind it. And if a text can hold them in one casing class, for that travels beside:
+    a number hides no name, and what the tokeniser never gives hides nothing. A public word hides no other.
 
     Args:
         words: of the vocabulary.
@@ -129,8 +161,11 @@ def count_clusters(
     if unlisted:
         return Clusters(1, unlisted)
     hidden = np.flatnonzero(classes != PUBLIC).tolist()
-    sizes = Counter((int(classes[row]), vectors[row].tobytes()) for row in hidden)
-    return Clusters(min(sizes.values(), default=None), 0)
+    if not hidden:
+        return Clusters(None, 0)
+    numbers: dict[tuple[int, bytes], int] = {}
+    alike = [numbers.setdefault((int(classes[row]), vectors[row].tobytes()), len(numbers)) for row in hidden]
+    return Clusters(fewest_alike(np.array(alike), casing_table([words[row] for row in hidden])) or 0, 0)
 
 
 def gaussian_mu(scale: NDArray[np.float64]) -> float:

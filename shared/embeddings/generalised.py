@@ -21,14 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.embeddings.bisecting import bisected, largest_share
 from shared.embeddings.cache import RowCache
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import CACHED_ROWS, WordVectors, unit_rows, unknown_row
 from shared.errors import ConfigurationError, EmbeddingError
-from shared.text.casing import CASING_CLASSES, writable_classes
+from shared.text.reached import casing_table, fewest_alike
+from shared.text.tokens import is_token
 
 PUBLIC = -1
-_ITERATIONS = 12
 # Length of a flag beside a vector of length 1.
 _FLAG = 0.5
 NUMBERS = (1, 3, 4)
@@ -123,12 +124,10 @@ class GeneralisedVectors(FoldedVectors):
 
     @cached_property
     def k_in_casing(self) -> int:
-        """As `k`, given the casing class too: words of one cluster that can be written in one class, where any can."""
-        members = np.zeros((len(self.centres), len(CASING_CLASSES)), dtype=np.int64)
-        for word, own in zip(self.words, self.classes.tolist(), strict=True):
-            if own != PUBLIC:
-                members[own, list(writable_classes(word))] += 1
-        return int(members[members > 0].min())
+        """As `k`, given the casing class too: words of one cluster that a text can hold in one class, where it can any; else 0."""
+        hidden = np.flatnonzero(self.classes >= 0)
+        table = casing_table([self.words[row] for row in hidden.tolist()])
+        return fewest_alike(self.classes[hidden].astype(np.int64), table) or 0
 
     @property
     def public_words(self) -> int:
@@ -205,7 +204,8 @@ class GeneralisedVectors(FoldedVectors):
 def fold_casing(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> FoldedVectors:
     """Word vectors that ignore casing, with what public lists and the number of digits say of a word.
 
-    Of several spellings the first, which is the most frequent, gives the vector. The words of the lists join the
+    Of several spellings the first, which is the most frequent, gives the vector. What mixes digits with other characters in one token
+    ("mm³") is left to its n-grams: so few words do that its casing class would tell it from all others of its cluster. The words of the lists join the
     vocabulary, so that a cluster can hold the names of a whole country.
 
     Args:
@@ -217,7 +217,8 @@ def fold_casing(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> Fo
     """
     rows: dict[str, int] = {}
     for row, word in enumerate(vectors.words):
-        rows.setdefault(word.lower(), row)
+        if not _mixes_digits(word.lower()):
+            rows.setdefault(word.lower(), row)
     more = [word for word in dict.fromkeys(word.lower() for words in lists for word in words) if word not in rows]
     words = [*rows, *more]
     matrix = vectors.matrix[list(rows.values())]
@@ -234,6 +235,10 @@ def fold_casing(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> Fo
     return FoldedVectors(
         words, set_flags(np.pad(matrix, ((0, 0), (0, flags.shape[1]))), flags, vectors.dim), flags.shape[1], subwords
     )
+
+
+def _mixes_digits(word: str) -> bool:
+    return not word.isdigit() and any(map(str.isdigit, word)) and is_token(word)
 
 
 def set_flags(rows: NDArray[np.float32], flags: NDArray[np.float32], first: int) -> NDArray[np.float32]:
@@ -272,6 +277,9 @@ def generalise(
 ) -> GeneralisedVectors:
     """Cluster what is not public, into clusters that keep two promises: enough words, none of them too likely.
 
+    There are enough in each casing class, too, in which a text can hold any word of a cluster: as many as are asked for, or all that
+    there are.
+
     Args:
         vectors: of words in lower case.
         public: bool `[words]`, which words are shown as they are.
@@ -291,92 +299,26 @@ def generalise(
             "choose fewer or give more public text"
         )
     counts = np.zeros(len(vectors), dtype=np.int64) if frequencies is None else frequencies
-    least = _largest_share(counts[hidden])
+    least = largest_share(counts[hidden])
     if not least <= max_share <= 1:
         raise ConfigurationError(
             f"expected a largest share of {least:.4g} to 1, what the commonest of all words that are not public holds of them, "
             f"got {max_share:g}; choose more or give more public text"
         )
-    numbers = np.fromiter((word.isdecimal() for word in vectors.words), dtype=bool, count=len(vectors))
+    # Not `isdecimal`: "²" is of the casing class of numbers, too.
+    numbers = np.fromiter((word.isdigit() for word in vectors.words), dtype=bool, count=len(vectors))
+    table = casing_table(vectors.words)
     parts = [hidden[numbers[hidden]], hidden[~numbers[hidden]]]
-    if not all(len(part) >= k and _largest_share(counts[part]) <= max_share for part in parts):
+    if not all(len(part) >= k and largest_share(counts[part]) <= max_share for part in parts):
         parts = [hidden]
     classes = np.full(len(vectors), PUBLIC, dtype=np.int32)
     matrix = vectors.matrix.copy()
     shares: list[float] = []
     for part in parts:
-        for rows in _bisected(vectors.matrix[part], counts[part], k, max_share):
+        for rows in bisected(vectors.matrix[part], counts[part], table[part], k, max_share):
             members = part[rows]
             classes[members] = len(shares)
             matrix[members] = unit_rows(vectors.matrix[members].mean(axis=0, keepdims=True))
-            shares.append(_largest_share(counts[members]))
+            shares.append(largest_share(counts[members]))
     largest = None if frequencies is None else max(shares)
     return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords, largest)
-
-
-def group_words(vectors: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:
-    """Rows of like words in groups of at least k and fewer than 2k, for words that hide nothing.
-
-    Args:
-        vectors: float32 `[words, dim]`.
-        k: at most the number of words; 0 for no words.
-    """
-    return _bisected(vectors, np.zeros(len(vectors), dtype=np.int64), k, 1.0) if len(vectors) else []
-
-
-def _bisected(
-    features: NDArray[np.float32], counts: NDArray[np.int64], k: int, max_share: float
-) -> list[NDArray[np.int64]]:
-    """Clusters that keep both promises, by 2-means, again and again, until no cut of one leaves two that keep them.
-
-    Each cut is the one closest to the border between the means. Where `max_share` promises nothing, clusters have fewer than
-    2k rows.
-    """
-    clusters: list[NDArray[np.int64]] = []
-    waiting = [np.arange(len(features))]
-    while waiting:
-        rows = waiting.pop()
-        if len(rows) < 2 * k:
-            clusters.append(rows)
-            continue
-        score = _split_score(features[rows])
-        order = np.argsort(score, kind="stable")
-        used = counts[rows[order]]
-        # Both halves of a cut have k rows at least: cuts from k to len - k.
-        sizes = slice(k - 1, len(rows) - k)
-        shares = np.maximum(_largest_shares(used)[sizes], _largest_shares(used[::-1])[sizes][::-1])
-        cuts = np.flatnonzero(shares <= max_share) + k
-        if not len(cuts):
-            clusters.append(rows)
-            continue
-        cut = int(cuts[np.abs(cuts - (score <= 0).sum()).argmin()])
-        waiting += [rows[order[:cut]], rows[order[cut:]]]
-    return clusters
-
-
-def _largest_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What the commonest of the first 1, 2, ... words holds of their frequency; where that is 0, all hold as much."""
-    totals = np.cumsum(counts)
-    uniform = 1 / np.arange(1, len(counts) + 1)
-    return np.where(totals > 0, np.maximum.accumulate(counts) / np.maximum(totals, 1), uniform)
-
-
-def _largest_share(counts: NDArray[np.int64]) -> float:
-    return float(_largest_shares(counts)[-1])
-
-
-def _split_score(features: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Distance of each row from the border between two means, negative on one side of it."""
-    centred = features - features.mean(axis=0)
-    direction = np.ones(features.shape[1], dtype=np.float32)
-    for _ in range(_ITERATIONS):
-        direction = centred.T @ (centred @ direction)
-        direction /= max(float(np.linalg.norm(direction)), 1e-30)
-    score: NDArray[np.float32] = centred @ direction
-    for _ in range(_ITERATIONS):
-        upper = score > 0
-        if upper.all() or not upper.any():
-            break
-        one, other = centred[upper].mean(axis=0), centred[~upper].mean(axis=0)
-        score = centred @ (one - other) - (one @ one - other @ other) / 2
-    return score

@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.embeddings.bisecting import group_words
 from shared.embeddings.cache import RowCache
-from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, group_words
+from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors
 from shared.embeddings.vectors import CACHED_ROWS, unit_rows, unknown_row
 from shared.errors import EmbeddingError
+from shared.text.reached import casing_table, fewest_alike
 
 MOST_WINDOW = 255
 CANDIDATES = 200
@@ -119,11 +121,15 @@ class MemberVectors(GeneralisedVectors):
         starts = np.searchsorted(self.clusters[order], np.arange(len(self.cluster_centres) + 1))
         return order, starts
 
-    @property
+    @cached_property
     def smallest_group(self) -> int | None:
-        """Public words that the code of a group of them can mean, at the least; None where no word is shown by such a code."""
-        groups = self.narrowing.generals[self.public & ~self.narrowing.common]
-        return int(np.bincount(groups)[np.unique(groups)].min()) if len(groups) else None
+        """Public words that the code of a group of them can mean, at the least; None where no word is shown by such a code.
+
+        As many as a text can hold in one casing class, where it can any; punctuation hides no word.
+        """
+        meant = np.flatnonzero(self.public & ~self.narrowing.common)
+        table = _lettered([self.words[row] for row in meant.tolist()])
+        return fewest_alike(self.narrowing.generals[meant].astype(np.int64), table)
 
     def own_rows(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of some words of the vocabulary as they are, float32 `[ids, dim]`."""
@@ -167,6 +173,13 @@ class MemberVectors(GeneralisedVectors):
             raise EmbeddingError("expected common words that are public, and a window; fetch the release again")
 
 
+def _lettered(words: Sequence[str]) -> NDArray[np.bool_]:
+    """The casing table of words, where words without a letter count for nothing."""
+    table = casing_table(words)
+    table[[not any(map(str.isalpha, word)) for word in words]] = False
+    return table
+
+
 def keep_members(
     vectors: FoldedVectors,
     shown: GeneralisedVectors,
@@ -187,21 +200,24 @@ def keep_members(
         common: so many public words are shown wherever they stand: of the CANDIDATES commonest, or of so many where more are asked,
             those that tell least what a text is about; fewer where else less than k were left for a group.
         window: see Narrowing.
-        k: least number of public words in a cluster of them, where there are as many; the hospital's policy says how few it takes.
+        k: least number of public words in a cluster of them, where there are as many; the hospital's policy says how few it takes. What
+            has no letter does not count, nor what no text holds, and as many can be written in each casing class in which any can.
             Common ones do not count, for no code of a cluster means them: they lie in the cluster that is nearest to them.
         group_size: the same, of a cluster where there are as many; k where it is larger.
     """
     public = np.flatnonzero(shown.classes == PUBLIC)
+    table = _lettered(shown.words)
     if len(public) > common:
         # So few words that no group of k could be left are one group: the hospital's policy says whether it takes that.
-        common = min(common, max(0, len(public) - k))
+        together = fewest_alike(np.zeros(len(public), dtype=np.int64), table[public]) or 0
+        common = min(common, max(0, together - k))
     commonest = np.zeros(len(shown), dtype=np.bool_)
     candidates = public[np.argsort(-frequencies[public], kind="stable")[: max(common, CANDIDATES)]]
     commonest[candidates[np.argsort(topicality[candidates], kind="stable")[:common]]] = True
     # Where all are common no code means a group, and the only one is for the centre that a head sees.
     grouped = public[~commonest[public]] if len(public) > common else public
     generals = np.full(len(shown), -1, dtype=np.int32)
-    groups = group_words(vectors.matrix[grouped], min(max(k, group_size), len(grouped)))
+    groups = group_words(vectors.matrix[grouped], table[grouped], min(max(k, group_size), len(grouped)))
     for group, rows in enumerate(groups):
         generals[grouped[rows]] = group
     others = np.setdiff1d(public, grouped)

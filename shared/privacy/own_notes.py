@@ -1,12 +1,14 @@
 """What a hospital's own labelled notes show of a release, before anything is encoded from them.
 
 One pass over the notes: every token is compared with the bank, and a sample of the sentences with labelled PHI, drawn by chance that nobody
-else knows, is put to two tests. Nothing of the result names a word or a note.
+else knows, is put to two tests. The words outside labels are counted, for a release shows some by themselves wherever they stand. Nothing of the
+result names a word of the notes, or a note.
 """
 
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from shared.anonymity.telling_spans import SpanSearch
-from shared.augment.pseudonyms import Pseudonymiser
+from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.constructions.construction import Construction
 from shared.constructions.promised import PublicList, RecomputedOnNotes
 from shared.document import Document
@@ -26,9 +28,12 @@ from shared.privacy.noninterference import find_interfering
 from shared.privacy.white_box import pair_accuracies
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
+from shared.text.language import every_function_word
 from shared.text.tokens import Tokens
 
 _QUANTILE = 0.95
+COMMONEST = 500
+"""Words of the notes that are common there; of notes with fewer nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,16 @@ def recompute_on_notes(
     generator = np.random.default_rng(secrets.randbits(128) if sample.seed is None else sample.seed)
     bank = construction.surrogate_bank
     spans = () if bank is None else tuple(words for _, words in (*bank.spans, *bank.later))
-    search, drawn = SpanSearch(spans, lists), _Drawn(sample.sentences, generator)
+    search, drawn, used = SpanSearch(spans, lists), _Drawn(sample.sentences, generator), Counter[str]()
     for chunk in tokenised_chunks(_searched(documents, search), construction.scheme):
+        used.update(chunk.words[token].lower() for token in np.flatnonzero(chunk.tags == 0).tolist())
         # What is labelled and has no category leaves as a surrogate, or not at all.
         kept = chunk if construction.replaces_phi else chunk.leave_out(chunk.sentences_with(chunk.tags == HIDDEN_TAG))
         drawn.add(kept)
     chosen = drawn.chunk()
     tried = find_interfering(construction, chosen, generator) if chosen.sentences else None
+    narrowed = construction.narrowed
+    asked, uncommon = _uncommon(() if narrowed is None else narrowed.words, used)
     return RecomputedOnNotes(
         sentences=chosen.sentences,
         interfering=0 if tried is None else int(tried.interfering.sum()),
@@ -94,7 +102,26 @@ def recompute_on_notes(
         compared=0 if tried is None else len(np.unique(chosen.sentence_of_token[tried.changed])),
         labelled=0 if tried is None else int(tried.could_change.sum()),
         changed=0 if tried is None else int(tried.changed.sum()),
+        asked=asked,
+        uncommon=uncommon,
     )
+
+
+def _uncommon(common: Sequence[str], used: Counter[str]) -> tuple[int, tuple[str, ...]]:
+    """How many common words of a release tell something, and those of them that are not common in the notes.
+
+    Punctuation and short words that hold sentences together are common everywhere, and tell nothing.
+
+    Args:
+        common: words that a release shows wherever they stand.
+        used: how often the notes have each word outside labels, in small letters.
+    """
+    words = Counter({word: count for word, count in used.items() if not is_punctuation(word)})
+    if len(words) < COMMONEST:
+        return 0, ()
+    usual = every_function_word().union(word for word, _ in words.most_common(COMMONEST))
+    asked = [word for word in common if not is_punctuation(word) and word not in every_function_word()]
+    return len(asked), tuple(word for word in asked if word not in usual)
 
 
 def _searched(documents: Iterable[Document], search: SpanSearch) -> Iterator[tuple[Document, Tokens]]:

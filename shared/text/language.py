@@ -51,6 +51,16 @@ def function_words(language: str | None) -> frozenset[str]:
     return _function_words().get(language or "", frozenset())
 
 
+def known_languages() -> tuple[str, ...]:
+    """Every language that can be guessed, in English, in alphabetical order."""
+    return tuple(sorted(_function_words()))
+
+
+def every_function_word() -> frozenset[str]:
+    """The short words of all languages that are known, in small letters."""
+    return frozenset().union(*_function_words().values())
+
+
 def _ahead(parts: Mapping[str, float], least: float) -> str | None:
     (first, most), (_, next_most) = sorted(parts.items(), key=lambda item: -item[1])[:2]
     return first if most >= least and most >= _LEAD * next_most else None

@@ -60,6 +60,7 @@ _TOKEN = (
     rf"|{_BEYOND}[^\W\d_]+(?:[{MARKS}]+[^\W\d_]*)*"
     rf"|\d+(?:{_BEYOND}[{MARKS}]+\d*)*|\.\.\.|\S(?:{_BEYOND}[{MARKS}]+)?"
 )
+_WHOLE = re.compile(_TOKEN)
 # A token with the white space ahead of it, so that the pieces of a text are the text and their lengths the offsets.
 _PIECE = re.compile(rf"\s*(?:{_TOKEN})")
 
@@ -167,6 +168,12 @@ def cut_tokens(text: str) -> tuple[list[str], NDArray[np.int32]]:
     if not text.isascii() and _NO_WIDTH.search(text):
         words = [_NO_WIDTH.sub("", word) or word for word in words]
     return words, spans
+
+
+def is_token(word: str) -> bool:
+    """Whether `tokenise` gives a word as it is, of itself alone."""
+    found = _WHOLE.match(word)
+    return found is not None and found.end() == len(word) and _NO_WIDTH.sub("", word) in ("", word)
 
 
 def cut_sentences(

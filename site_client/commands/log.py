@@ -11,6 +11,8 @@ from command_line.fingerprint_option import FINGERPRINT
 from command_line.written_file import WrittenFile
 from site_client.commands.options import existing_file, folder_option
 
+_WARRANT = ".warrant"
+
 
 @click.command(
     "release-code",
@@ -53,7 +55,10 @@ def log() -> None:
 @folder_option
 @json_option
 def export(file: Path, root: Path, as_json: bool) -> None:
-    """Write the provider's signed checkpoint of the last pull into FILE, for another hospital. It tells nothing of this one."""
+    """Write the provider's signed checkpoint of the last pull into FILE, for another hospital. It tells nothing of this one.
+
+    What shows that it is the provider's, whichever keys others were told, goes into FILE.warrant: give both.
+    """
     from foundation.files import write_bytes
     from protocols.log.note import verifier_key
     from site_client import workspace
@@ -61,13 +66,20 @@ def export(file: Path, root: Path, as_json: bool) -> None:
 
     opened = workspace.open_workspace(root)
     shown, origin = require_shown(opened), origin_of(opened)
+    beside = _warrant_beside(file)
     write_bytes(file, shown.note, private=False)
+    if shown.warrant:
+        write_bytes(beside, shown.warrant, private=False)
     key = verifier_key(origin, opened.pinned_provider().signing_key)
     lines = [
         f"checkpoint of {shown.head.size} releases in {file}",
+        f"what shows whose it is, to give with it: {beside}"
+        if shown.warrant
+        else "nothing is here yet that shows whose it is to a hospital with other keys: pull, and export again",
         f"key for other programs that read such logs: {key}",
     ]
-    result = {"file": str(file), "key": key, "origin": origin, **shown.head.to_json()}
+    warrant = str(beside) if shown.warrant else None
+    result = {"file": str(file), "warrant": warrant, "key": key, "origin": origin, **shown.head.to_json()}
     report(result, lines, as_json=as_json)
 
 
@@ -78,17 +90,28 @@ def export(file: Path, root: Path, as_json: bool) -> None:
 def compare(file: Path, root: Path, as_json: bool) -> None:
     """Hold the checkpoint of another hospital, FILE, against what this one was shown.
 
-    It is written down: a pull that does not fit it is refused from then on.
+    It is written down: a pull that does not fit it is refused from then on. FILE.warrant is read where it lies beside.
     """
     from protocols.bounded_reading import read_bounded
     from protocols.log.note import MAX_NOTE_BYTES
+    from protocols.release.repository import MAX_WARRANT_BYTES
     from site_client import workspace
     from site_client.release_log import Relation, compare_log
 
-    relation, theirs = compare_log(workspace.open_workspace(root), read_bounded(file, MAX_NOTE_BYTES))
+    beside = file.with_name(f"{file.name}{_WARRANT}")
+    warrant = read_bounded(beside, MAX_WARRANT_BYTES) if beside.exists() else None
+    relation, theirs = compare_log(workspace.open_workspace(root), read_bounded(file, MAX_NOTE_BYTES), warrant)
     line = {
         Relation.SAME: f"the same {theirs.size} releases",
         Relation.EARLIER: f"the first {theirs.size} of our releases: the other hospital has not pulled since",
         Relation.LATER: f"{theirs.size} releases, more than were pulled here: the next pull is held against them",
     }[relation]
     report({"relation": relation.name.lower(), **theirs.to_json()}, [line], as_json=as_json)
+
+
+def _warrant_beside(file: Path) -> Path:
+    """Where the warrant goes: no other file is replaced by it."""
+    path: Path = WrittenFile("a warrant", b'{"checkpoint":').convert(
+        file.with_name(f"{file.name}{_WARRANT}"), None, None
+    )
+    return path

@@ -74,6 +74,7 @@ def pull_release(
     from site_client.own_head.decided import stale_since
     from site_client.policy.comparing import compare_protection
     from site_client.policy.enforcing import find_facts_in_use, judge_release
+    from site_client.policy.facts import readable_line
     from site_client.release_log import code_in_use
     from site_client.releases.pull import pull
     from site_client.releases.source import Network
@@ -93,11 +94,13 @@ def pull_release(
     )
     warn_of_expiry(updated)
     manifest, judged, code = pulled.manifest, judge_release(updated, pulled.digest), code_in_use(updated)
+    narrowed = judged.facts.figures.narrowed
     change = None if before is None else compare_protection(before, judged.facts)
     lines = [
         *([] if change is None else change.lines()),
         f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signatures and digests are right; in use now",
         *judged.lines(),
+        *filter(None, [readable_line(judged.facts)]),
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
         _pipeline_line(updated),
         *stale_since(updated),
@@ -113,6 +116,7 @@ def pull_release(
         "release_code": code,
         "protection_falls": [] if change is None else list(change.falls),
         "protection_changes": [] if change is None else list(change.others),
+        "readable_words": [] if narrowed is None else list(narrowed.words),
         "judgement": judged.as_json(),
     }
     report(result, lines, as_json=as_json)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.constructions.promised import Narrowed
 from shared.constructions.proof import RECOMPUTABLE
-from site_client.policy.facts import AuditFacts, ReleaseFacts, audit_line
+from site_client.policy.facts import AuditFacts, ReleaseFacts, audit_line, name_words
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,17 @@ def compare_protection(before: ReleaseFacts, after: ReleaseFacts) -> ProtectionC
     for name, old, new, worse in _compared(before, after):
         if old != new:
             (falls if worse else others).append(f"{name}: {old} -> {new}")
+    if more := _newly_readable(before.figures.narrowed, after.figures.narrowed):
+        falls.append(f"words that became readable far from PHI: {name_words(more)}")
     return ProtectionChange(tuple(falls), tuple(others))
+
+
+def _newly_readable(old: Narrowed | None, new: Narrowed | None) -> list[str]:
+    """Words that a release shows wherever they stand, and the one before did not; punctuation says nothing."""
+    if old is None or new is None:
+        return []
+    known = frozenset(old.words)
+    return [word for word in new.words if word not in known and any(map(str.isalnum, word))]
 
 
 def _compared(before: ReleaseFacts, after: ReleaseFacts) -> list[tuple[str, str, str, bool]]:

@@ -64,7 +64,7 @@ class Judgement:
 
     def lines(self) -> list[str]:
         """What protects a share, and what the policy says to it."""
-        verdict = "; ".join(one.said for one in self.broken)
+        verdict = "; ".join(one.in_house for one in self.broken)
         said = f"does NOT keep it: expected {verdict}" if self.broken else "keeps it"
         return [
             protection_line(self.facts),
@@ -160,7 +160,9 @@ def record_acceptance(
 
 def refusal(sequence: int, broken: Sequence[Breach], step: Step) -> PolicyError:
     """The error for a release that breaks the policy."""
-    said = "; ".join(f"{one.demand}: expected {one.said}" for one in broken)
+    # What went wrong with a training may be told to those who train together.
+    told = [one.said if step is Step.FEDERATE else one.in_house for one in broken]
+    said = "; ".join(f"{one.demand}: expected {what}" for one, what in zip(broken, told, strict=True))
     advice = {
         Step.PULL: "the release in use stays; ask the provider",
         Step.ENCODE: "nothing was written; ask the provider",

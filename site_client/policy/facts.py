@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,7 +19,7 @@ from protocols.errors import ProtocolError
 from protocols.fields import read_date
 from shared.constructions.promised import Narrowed, Recomputed
 
-_CODE = 4
+_CODE = 5
 """How this program looks at a release: raised with every change of what is computed, so that it is computed anew."""
 _DATA = (("shared.privacy", "policy.toml"), ("shared.anonymity", "clinical_words.toml"))
 _UNBOUNDED = "unbounded"
@@ -99,13 +99,13 @@ class ReleaseFacts:
         Args:
             words: digest of the hospital's own list, "" where it has none.
         """
-        mu = self.figures.mu
+        mu, narrowed = self.figures.mu, self.figures.narrowed
         figures: dict[str, Json] = {
             **vars(self.figures),
             "procedures": [*self.figures.procedures],
             # As it is written in Python: a provider's noise may be of any size, and decimals have an end.
             "mu": None if mu is None else repr(mu) if math.isfinite(mu) else _UNBOUNDED,
-            "narrowed": None if self.figures.narrowed is None else {**vars(self.figures.narrowed)},
+            "narrowed": None if narrowed is None else {**vars(narrowed), "words": [*narrowed.words]},
         }
         return {
             "looked": digest_method(),
@@ -146,6 +146,20 @@ def protection_line(facts: ReleaseFacts) -> str:
     return f"release {facts.sequence} ({facts.release[:12]}), {made}, recomputed here: {', '.join(filter(None, parts))}"
 
 
+def readable_line(facts: ReleaseFacts) -> str | None:
+    """Which words of a release can be read far from PHI, in one line; None where nothing is narrowed."""
+    narrowed = facts.figures.narrowed
+    if narrowed is None or not narrowed.words:
+        return None
+    more = narrowed.common_words - len(narrowed.words)
+    return f"can be read wherever they stand: {name_words(narrowed.words)}{f' and {more} more' if more else ''}"
+
+
+def name_words(words: Sequence[str]) -> str:
+    """Words of a release for a screen, without what would move the cursor: who made the release chose them."""
+    return " ".join(word if word.isprintable() else ascii(word) for word in words)
+
+
 def audit_lines(facts: ReleaseFacts) -> list[str]:
     """The audit of a release, and every limit that it does not keep."""
     failed = () if facts.audit is None else facts.audit.failed
@@ -180,7 +194,7 @@ def _figures(stated: Mapping[str, Json]) -> Recomputed:
 def _narrowed(stated: Mapping[str, Json]) -> Narrowed:
     group = stated["smallest_group"]
     words, window = (_integer(stated[name]) for name in ("common_words", "window"))
-    return Narrowed(words, window, None if group is None else _integer(group))
+    return Narrowed(words, window, None if group is None else _integer(group), _texts(stated["words"]))
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from shared.models.token_local import TokenLocal, TokenLocalConfig
 
 Tensors = dict[str, NDArray[Any]]
 _SMALL = 99
+_PADDING = 200
 
 
 def remember(made: GeneralisedVectors, old: MemberVectors) -> MemberVectors:
@@ -123,6 +125,43 @@ def make_one_cluster_a_word_too_small(draft: Draft) -> None:
     classes[rows], matrix[rows] = len(vectors.centres), _own_vectors(1, vectors.dim)
     made = GeneralisedVectors(vectors.words, matrix, vectors.flags, _renumbered(classes), vectors.subwords)
     replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
+
+
+def _padded(draft: Draft, row: int, padding: list[str]) -> None:
+    """One word alone among others that are new, which look like it."""
+    vectors = draft.construction.vectors
+    public = vectors.classes[row] == PUBLIC
+    classes, matrix = vectors.classes.copy(), vectors.matrix.copy()
+    if not public:
+        classes[row], matrix[row] = len(vectors.centres), _own_vectors(1, vectors.dim)
+    classes = np.append(classes, np.full(len(padding), classes[row], dtype=np.int32))
+    matrix = np.concatenate([matrix, np.repeat(matrix[[row]], len(padding), axis=0)])
+    words = (*vectors.words, *padding)
+    made = remember(GeneralisedVectors(words, matrix, vectors.flags, _renumbered(classes), vectors.subwords), vectors)
+    if public:
+        groups = made.narrowing.generals.copy()
+        groups[[row, *range(len(vectors), len(words))]] = groups.max() + 1
+        groups[made.public] = np.unique(groups[made.public], return_inverse=True)[1]
+        common = made.narrowing.common.copy()
+        common[row] = False
+        made = MemberVectors(made, made.hidden.copy(), replace(made.narrowing, generals=groups, common=common))
+    replace(draft.construction, vectors=made).save(draft.folder)
+
+
+def put_a_public_word_among_symbols(draft: Draft) -> None:
+    """A public word has a group that is large enough, but for what the others are: no text holds them."""
+    vectors = draft.construction.vectors
+    row = next(row for row in np.flatnonzero(vectors.public).tolist() if vectors.words[row].isalpha())
+    padding = ("".join(signs) for signs in product("!#$%&*+<=>?@", repeat=3))
+    _padded(draft, row, list(islice((signs for signs in padding if signs not in vectors.index), _PADDING)))
+
+
+def put_a_hidden_word_among_numbers(draft: Draft) -> None:
+    """A hidden word has a cluster that is large enough, but for what the others are: none of them is written with letters."""
+    vectors = draft.construction.vectors
+    row = next(row for row in np.flatnonzero(vectors.classes >= 0).tolist() if vectors.words[row].isalpha())
+    padding = (str(number) for number in range(10**8, 10**9))
+    _padded(draft, row, list(islice((number for number in padding if number not in vectors.index), _PADDING)))
 
 
 def number_words_apart(draft: Draft) -> None:
@@ -280,6 +319,7 @@ LIES: Mapping[str, Lie] = {
     "a cluster of one word": forged(give_one_word_a_cluster),
     "a cluster of 99 words": forged(make_one_cluster_a_word_too_small),
     "clusters of one word, all with one vector": forged(number_words_apart),
+    "a hidden word among numbers": forged(put_a_hidden_word_among_numbers),
     "one bit of one float16 number of one word of a cluster": forged(_in_matrix(_flip_lowest_bit)),
     "one bit of one float32 number of one word of a cluster": forged(_in_matrix(_flip_lowest_bit_of_single)),
     "a zero of another sign in one word of a cluster": forged(_in_matrix(_turn_a_zero)),
@@ -293,6 +333,7 @@ LIES: Mapping[str, Lie] = {
         _narrowed(lambda narrowing, public: replace(narrowing, common=public.copy()))
     ),
     "groups of one public word": forged(_narrowed(_each_its_own_group)),
+    "a group of one word among symbols": forged(put_a_public_word_among_symbols),
     "everything is near PHI": forged(_narrowed(lambda narrowing, _: replace(narrowing, window=255))),
     "every word is common, hidden or not": forged(_in_matrix(_call_hidden_words_common)),
     "vectors as version 0.1 had them, and nothing narrowed": forged(show_what_version_0_1_shows),

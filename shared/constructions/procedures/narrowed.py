@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shared.anonymity.public_words import PublicRule
 from shared.constructions.procedures.k_anonymous import Clustered, cluster_counted
-from shared.constructions.promised import Narrowed
+from shared.constructions.promised import Narrowed, name_common
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, fold_casing
 from shared.embeddings.members import MemberVectors, keep_members
@@ -56,7 +56,9 @@ class NarrowedVocabulary(Clustered):
     def narrowed(self) -> Narrowed:
         """See Construction."""
         vectors = self.vectors
-        return Narrowed(int(vectors.narrowing.common.sum()), vectors.narrowing.window, vectors.smallest_group)
+        common = np.flatnonzero(vectors.narrowing.common)
+        named = name_common(vectors.words[row] for row in common.tolist())
+        return Narrowed(len(common), vectors.narrowing.window, vectors.smallest_group, named)
 
     def promises(self) -> dict[str, float]:
         """What its clusters promise, and how far it is narrowed."""

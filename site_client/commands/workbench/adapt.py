@@ -12,22 +12,36 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_file, existing_path, folder_option
-from site_client.errors import ApprovalError
+from site_client.errors import AdaptationError, ApprovalError
 
 if TYPE_CHECKING:
     from site_client.workspace import Workspace
+
+
+def _digest(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """As `adapt` shows it; a mistyped one, or the next option in its place, says nothing about what waits."""
+    from site_client.own_head.decided import is_shown_digest
+
+    if given is not None and not is_shown_digest(given):
+        raise click.BadParameter("expected a digest of 16 digits or more from 0 to f, as `site-client adapt` shows it.")
+    return given
 
 
 @click.command(
     cls=Computation,
     epilog=examples(
         "site-client adapt corrected.jsonl",
-        "site-client adapt --use --approver 'A. Weiss'",
+        "site-client adapt --use 5f1c09e7a3b2d846 --approver 'A. Weiss'",
         "site-client adapt --undo --approver 'A. Weiss'",
     ),
 )
 @click.argument("notes", type=existing_path, required=False)
-@click.option("--use", is_flag=True, help="Take the head that was adapted last into use.")
+@click.option(
+    "--use",
+    metavar="HEX",
+    callback=_digest,
+    help="Take the head that was adapted last into use; its digest, as shown with its gain, says which one you have seen.",
+)
 @click.option("--undo", is_flag=True, help="Go back to the head of the release.")
 @click.option("--approver", metavar="NAME", help="Who decides, for --use and --undo; recorded and signed.")
 @click.option(
@@ -41,7 +55,7 @@ if TYPE_CHECKING:
 @notes_options
 def adapt(
     notes: Path | None,
-    use: bool,
+    use: str | None,
     undo: bool,
     approver: str | None,
     patients: Path | None,
@@ -52,21 +66,21 @@ def adapt(
 ) -> None:
     """Adapt the head of the release to your own corrected notes; what that gains is shown before anybody uses it.
 
-    Nothing leaves. At least 10 notes with PHI, whose labels are complete, as `review --export` writes them; without NOTES it says which head is in use.
+    Nothing leaves. At least 10 notes with PHI, whose labels are complete, as `review --export` writes them; without NOTES it says which head is in use, and what one that waits gains.
     """
     from site_client import workspace
 
-    if (notes is not None) + use + undo > 1:
+    if (notes is not None) + (use is not None) + undo > 1:
         raise ConfigurationError("expected notes, --use or --undo, got several; give one of them")
-    if approver is not None and not (use or undo):
+    if approver is not None and not (use is not None or undo):
         raise ConfigurationError(
             "--approver: expected --use or --undo beside it, got none; decide once the gain is shown"
         )
     opened = workspace.open_workspace(root)
     if notes is not None:
         _make(opened, notes, patients, NotesOptions.of(reading), seed, as_json=as_json)
-    elif use or undo:
-        _decide(opened, approver, use=use, as_json=as_json)
+    elif use is not None or undo:
+        _decide(opened, approver, use, as_json=as_json)
     else:
         _show(opened, as_json=as_json)
 
@@ -91,34 +105,35 @@ def _make(
         warn(f"{unnamed} notes are of no patient that --patients names: each stands for itself")
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
-        made, release = adapt_to(
+        made, release, head = adapt_to(
             opened, every, whose, AdaptingConfig(seed=seed), lambda words: warn_of_language(every, words), bar
         )
     result = {
         "release": release,
+        "head": head or None,
         "gain": made.gain.as_json(),
         "kept_by_the_release": sorted(made.kept),
         "steps": made.steps,
         "points": None if made.points is None else [asdict(one) for one in made.points.points],
         "quarantined": read.quarantined,
     }
-    report(result, [*read.lines(), *adapted_lines(made, release)], as_json=as_json)
+    report(result, [*read.lines(), *adapted_lines(made, release, head)], as_json=as_json)
 
 
-def _decide(opened: Workspace, approver: str | None, *, use: bool, as_json: bool) -> None:
+def _decide(opened: Workspace, approver: str | None, use: str | None, *, as_json: bool) -> None:
+    from site_client.adapting.lines import used_lines
     from site_client.own_head.decided import give_up, use_waiting
 
     if not approver:
         raise ApprovalError(
-            f"{'--use' if use else '--undo'}: expected --approver NAME beside it, got none; give the name"
+            f"{'--undo' if use is None else '--use'}: expected --approver NAME beside it, got none; give the name"
         )
-    if use:
-        own = use_waiting(opened, approver)
-        line = f"the head that was adapted from release {own.sequence} is in use; `site-client adapt --undo --approver NAME` goes back"
-    else:
+    if use is None:
         give_up(opened, approver)
-        line = "the head of the release is in use"
-    report({"adapted": use}, [line], as_json=as_json)
+        report({"adapted": False}, ["the head of the release is in use"], as_json=as_json)
+        return
+    own = use_waiting(opened, approver, use)
+    report({"adapted": True, "head": own.digest, "gain": dict(own.gain)}, used_lines(own), as_json=as_json)
 
 
 def _show(opened: Workspace, *, as_json: bool) -> None:
@@ -126,7 +141,19 @@ def _show(opened: Workspace, *, as_json: bool) -> None:
     from site_client.own_head.in_use import in_use
 
     used, decided = in_use(opened, opened.pipeline_release()), read_decided(opened)
-    waits = bool(decided.waiting) and decided.waiting != decided.in_use
-    lines = used.lines() or [f"the head of release {used.release} is in use"]
-    lines += ["an adapted head waits; --use takes it into use"] if waits else []
-    report(used.as_json() | {"waiting": waits}, lines, as_json=as_json)
+    waits = decided.waiting if decided.waiting != decided.in_use else ""
+    gain, shown = _waiting(opened, waits) if waits else (None, [])
+    result = used.as_json() | {"waiting": bool(waits), "head": waits or None, "gain": gain}
+    report(result, [*(used.lines() or [f"the head of release {used.release} is in use"]), *shown], as_json=as_json)
+
+
+def _waiting(opened: Workspace, digest: str) -> tuple[dict[str, Any] | None, list[str]]:
+    """What a head that waits gains; one whose files have changed is in nobody's way."""
+    from site_client.adapting.lines import waiting_lines
+    from site_client.own_head.record import read_own_head
+
+    try:
+        own = read_own_head(opened, digest)
+    except AdaptationError:
+        return None, ["an adapted head waits whose files are missing or have changed: it can't be used; adapt again"]
+    return dict(own.gain), ["an adapted head waits:", *waiting_lines(own)]

@@ -92,8 +92,6 @@ def test_what_is_out_of_range_is_refused() -> None:
         lambda: gaussian_epsilon(math.nan, 1e-6),
         lambda: gaussian_epsilon(1, 0),
         lambda: Anonymity(1, 1),
-        lambda: Anonymity(5, 0),
-        lambda: Anonymity(5, 6),
         lambda: noise_accounting(1, Reach.TOKEN, sentence_tokens=0, note_tokens=1),
         lambda: noise_accounting(math.nan, Reach.TOKEN, sentence_tokens=1, note_tokens=1),
         lambda: GaussianGuarantee("", 1, 1.0).compose(0),

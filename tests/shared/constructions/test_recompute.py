@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,14 @@ import pytest
 import torch
 
 from foundation.errors import StorageError
+from protocols.canonical import canonical_bytes
 from shared.anonymity.bank_files import FILE
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
-from shared.constructions.promised import Narrowed, Recomputed
+from shared.constructions.promised import Narrowed, Recomputed, count_clusters, name_common
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors
 from shared.embeddings.members import MemberVectors, Narrowing
@@ -53,6 +55,20 @@ def seen(classes: list[int], lists: tuple[PublicList, ...] = LISTS) -> Recompute
     return constructions.surrogates(vectors(classes), SCHEME, BANK).recompute(lists)
 
 
+def count(words: list[str], classes: list[int]) -> int | None:
+    """Of hidden words, one vector a cluster."""
+    own = np.eye(max(classes) + 1, dtype=np.float32)[classes]
+    return count_clusters(words, own, np.array(classes, dtype=np.int32), LISTS).smallest
+
+
+def grouped(words: tuple[str, ...], narrowing: Narrowing) -> MemberVectors:
+    """Words of which the last two are hidden, in one cluster."""
+    matrix = table(words, DIM).matrix.copy()
+    matrix[-1] = matrix[-2]
+    shown = GeneralisedVectors(words, matrix, len(NUMBERS), np.array([PUBLIC] * (len(words) - 2) + [0] * 2, np.int32))
+    return MemberVectors(shown, matrix[-2:].copy(), narrowing)
+
+
 HONEST = [PUBLIC] * 3 + [0] * 3 + [1] * 3
 
 
@@ -69,7 +85,7 @@ def test_of_an_honest_release_it_is_what_the_release_says() -> None:
         mu=None,
         surrogate_spans=2,
         bytes=found.bytes,
-        narrowed=Narrowed(3, 3, None),
+        narrowed=Narrowed(3, 3, None, ("patient", "the", "saw")),
     )
 
 
@@ -160,7 +176,28 @@ class TestLies:
         made = constructions.k_anonymous(
             MemberVectors(shown, shown.matrix[7:].copy(), Narrowing(groups, common, 3)), SCHEME
         )
-        assert made.recompute(LISTS).narrowed == Narrowed(2, 3, 1)
+        assert made.recompute(LISTS).narrowed == Narrowed(2, 3, 1, ("the", "saw"))
+
+    def test_a_name_among_numbers_is_alone(self) -> None:
+        """The casing class travels: no number is written with letters."""
+        assert count(["anna", "1", "2", "3", "berta", "clara"], [0, 0, 0, 0, 1, 1]) == 1
+        assert count(["anna", "berta", "1", "2", "3"], [0] * 5) == 2
+
+    def test_a_letter_is_told_from_words_where_one_of_these_has_a_capital(self) -> None:
+        assert count(["anna", "b", "c", "d"], [0] * 4) == 1
+
+    def test_words_that_no_text_holds_hide_none(self) -> None:
+        assert count(["anna", "#!$", "1,5", "e-mail", "berta", "clara"], [0, 0, 0, 0, 1, 1]) == 1
+        # A cluster of nothing else shows no word of the vocabulary.
+        assert count(["#!$", "$%&", "berta", "clara"], [0, 0, 1, 1]) == 2
+        assert count(["#!$", "$%&"], [0, 0]) == 0
+
+    def test_symbols_make_no_group_larger(self) -> None:
+        words = ("fever", "cough", "-", "#!$", "??", "anna", "berta")
+        groups = np.array([0, 0, 0, 0, 0, -1, -1], dtype=np.int32)
+        for common, expected in ((set(), 2), ({0}, 1), ({0, 1}, None)):
+            chosen = np.isin(np.arange(len(words)), list(common))
+            assert grouped(words, Narrowing(groups, chosen, 3)).smallest_group == expected
 
     def test_clusters_closer_than_rounding_are_still_two(self) -> None:
         near = vectors(HONEST).matrix[3] * np.float32(1 + 1e-6)
@@ -219,6 +256,21 @@ def test_all_files_of_the_folder_count(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/zero")
     with pytest.raises(StorageError):
         made.recompute(LISTS, tmp_path)
+
+
+def test_no_more_common_words_are_named_than_a_ledger_can_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.constructions.promised._MOST_NAMED", 2)
+    found = constructions.surrogates(vectors(HONEST), SCHEME, BANK).recompute(LISTS).narrowed
+    assert found == Narrowed(3, 3, None, ("patient", "the"))
+
+
+@pytest.mark.parametrize("word", ["#" * 20_000, "\u037e", "\U0001f600" * 40, "\x1b[2J" * 10, "e\u0301" * 50])
+def test_attack_common_words_of_any_form_fit_into_an_entry_of_a_ledger(word: str) -> None:
+    for words in ((word,), (word,) * 1000):
+        named = name_common(words)
+        assert len(canonical_bytes(list(named))) <= (8 << 10) + 1
+        assert named[0] == unicodedata.normalize("NFC", word)[:40]
+        assert len(named) == min(len(words), 300) or len(canonical_bytes(list(named))) > 1000
 
 
 def test_it_says_nothing_but_what_it_was_asked() -> None:

@@ -14,13 +14,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shared.embeddings import generalised
+from shared.embeddings import bisecting
 from shared.embeddings.files.artefact import VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import ConfigurationError, EmbeddingError
 from shared.text.casing import casing_class
+from shared.text.tokens import tokenise
 
 
 def vectors(words: list[str], dim: int = 6, seed: int = 0, subwords: bool = True) -> WordVectors:
@@ -65,7 +66,7 @@ def bisected_by_size_alone(features: NDArray[np.float32], rows: NDArray[np.int64
     """The clusters of at least k words where nothing else is promised."""
     if len(rows) < 2 * k:
         return [frozenset(rows.tolist())]
-    score = generalised._split_score(features[rows])
+    score = bisecting.split_score(features[rows])
     order = rows[np.argsort(score, kind="stable")]
     cut = min(max(int((score <= 0).sum()), k), len(rows) - k)
     return [part for half in (order[:cut], order[cut:]) for part in bisected_by_size_alone(features, half, k)]
@@ -115,11 +116,29 @@ def test_no_word_holds_more_of_its_cluster_than_was_promised(
     assert made.largest_share == max(shares) <= most
     assert min(map(len, found)) == made.k >= k
     assert sum(map(len, found)) == len(words) - public
+    hidden = [word.isdecimal() for word in words[public:]]
+    least = {kind: min(k, hidden.count(kind)) for kind in (True, False)}
     for members in found:
         # What was not split could not be: every cut between its two means leaves a half that breaks a promise.
-        score = generalised._split_score(base.matrix[members])
+        score = bisecting.split_score(base.matrix[members])
+        for own in (False, True):
+            same = [words[row].isdecimal() is own for row in members]
+            if 0 < sum(same) < 2 * least[own]:
+                score[same] = score[same].mean()
         order = [counts[members[place]] for place in np.argsort(score, kind="stable")]
-        assert all(share_of(order[:cut]) > most or share_of(order[cut:]) > most for cut in range(k, len(order) - k + 1))
+        kinds = [words[members[place]].isdecimal() for place in np.argsort(score, kind="stable")]
+        assert all(
+            share_of(order[:cut]) > most
+            or share_of(order[cut:]) > most
+            or few_of_a_kind(kinds[:cut], least)
+            or few_of_a_kind(kinds[cut:], least)
+            for cut in range(k, len(order) - k + 1)
+        )
+
+
+def few_of_a_kind(numbers: Sequence[bool], least: dict[bool, int]) -> bool:
+    """Whether a half has words of a casing class, but less than there must be."""
+    return any(0 < numbers.count(kind) < least[kind] for kind in (True, False))
 
 
 @settings(max_examples=15, deadline=None)
@@ -129,14 +148,46 @@ def test_no_word_holds_more_of_its_cluster_than_was_promised(
 def test_given_the_casing_class_fewer_words_look_alike(k: int, seed: int, mixed: list[str]) -> None:
     words = [*names(30), *mixed]
     made = generalise(lower(words, seed=seed), mask(len(words), {0}), k)
+    everywhere = written(words[1:])
     fewest = len(words)
     for members in clusters(made):
-        written: Counter[int] = Counter()
-        for row in members:
-            letters = [{letter, letter.upper()} for letter in words[row]]
-            written.update({casing_class("".join(spelling)) for spelling in product(*letters)})
-        fewest = min(fewest, *written.values())
-    assert made.k_in_casing == fewest <= made.k
+        alike = written([words[row] for row in members])
+        assert all(count >= min(k, everywhere[kind]) for kind, count in alike.items())
+        fewest = min([fewest, *alike.values()])
+    assert made.k_in_casing == fewest
+
+
+def written(words: list[str]) -> Counter[int]:
+    """How many of the words can stand in a text in each casing class, by writing each of them in every way."""
+    found: Counter[int] = Counter()
+    for word in words:
+        if tokenise(word).words == [word]:
+            letters = [{letter, letter.upper()} for letter in word]
+            found.update({casing_class("".join(spelling)) for spelling in product(*letters)})
+    return found
+
+
+def test_few_letters_by_themselves_make_no_cluster_smaller() -> None:
+    """A cluster of so many words, of which one is a letter, has fewer that are written with a capital and small letters."""
+    words = [*names(40), *"bcdfg"]
+    for seed in range(5):
+        made = generalise(lower(words, seed=seed), mask(len(words), set()), 8)
+        assert len(clusters(made)) > 1
+        assert made.k_in_casing >= 8
+
+
+def test_a_handful_of_numbers_stays_together() -> None:
+    words = [*names(40), *map(str, range(5))]
+    for seed in range(5):
+        made = generalise(lower(words, seed=seed), mask(len(words), set()), 8)
+        assert len(clusters(made)) > 1
+        assert made.k_in_casing == 5
+
+
+def test_what_mixes_digits_with_letters_in_one_token_has_no_row() -> None:
+    made = lower([*names(20), "mm³", "²", "½", "a1"])
+    assert list(made.words) == [*names(20), "²", "½", "a1"]
+    assert generalise(made, mask(23, set()), 5).cluster(["mm³"])[0] >= 0
 
 
 def test_casing_is_folded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from shared.constructions.construction import Construction, OwnSet
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.constructions.procedures.surrogates import Surrogates
-from shared.document import Annotation
+from shared.document import Annotation, Document
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.errors import ConfigurationError
 from shared.labels import HIDDEN, HIDDEN_TAG, load_scheme
@@ -194,6 +195,40 @@ class TestBank:
 
     def test_without_a_bank_there_is_nothing_to_find(self) -> None:
         assert of(constructions.k_anonymous(CLUSTERS, SCHEME)).bank_spans_in_notes == 0
+
+
+class TestCommonWords:
+    """A provider chooses which words can be read wherever they stand."""
+
+    USUAL = ("".join(letters) for letters in product("bcdfg", "aeiou", "klmnp", "aeiou"))
+    WORDS = tuple(islice(USUAL, 500))
+
+    def release(self, *common: str) -> Construction:
+        vectors = constructions.clusters(
+            table((*common, "osyth", "quill")), 2, np.array([True] * len(common) + [False] * 2)
+        )
+        return constructions.surrogates(vectors, SCHEME, BANK)
+
+    def notes(self, *more: str) -> list[Document]:
+        text = " ".join([*self.WORDS, *self.WORDS, *more]).upper() + " .\n"
+        return [note("own", text, ("Heroin Heroin Heroin Quill", "PATIENT"), " was here.")]
+
+    def test_those_that_are_rare_in_the_notes_are_found(self) -> None:
+        found = of(self.release("heroin", "bake", "prison", "the", "."), self.notes("prison"))
+        assert (found.asked, found.uncommon) == (3, ("heroin", "prison"))
+        assert "prison" not in repr(found)
+
+    def test_what_is_labelled_makes_no_word_common(self) -> None:
+        assert of(self.release("heroin"), self.notes()).uncommon == ("heroin",)
+        assert of(self.release("heroin"), self.notes(*["heroin"] * 3)).uncommon == ()
+
+    def test_of_notes_with_few_words_nothing_is_said(self) -> None:
+        found = of(self.release("heroin", "prison"), NOTES)
+        assert (found.asked, found.uncommon) == (0, ())
+
+    def test_without_narrowing_there_is_nothing_to_ask(self) -> None:
+        found = of(constructions.surrogates_centres(CLUSTERS, SCHEME, BANK), self.notes())
+        assert (found.asked, found.uncommon) == (0, ())
 
 
 class TestWhiteBox:

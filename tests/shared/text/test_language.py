@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.corpus import read_corpus
-from shared.text.language import guess_language, guess_vocabulary
+from shared.text.language import guess_language, guess_vocabulary, known_languages
 from tests.data import corpus
 
 GERMAN = (
@@ -32,6 +32,11 @@ def test_a_vocabulary_is_told_by_its_commonest_words() -> None:
     assert guess_vocabulary([*spanish, "dolor", "the", "of"]) == "Spanish"
     assert guess_vocabulary([*(f"word{number}" for number in range(1000)), *spanish]) is None
     assert guess_vocabulary([]) is None
+
+
+def test_what_is_guessed_is_a_language_that_is_known() -> None:
+    assert list(known_languages()) == sorted(known_languages())
+    assert {"English", "German", "Spanish"} <= set(known_languages())
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from shared.constructions.promised import Narrowed, Recomputed, RecomputedOnNotes
 from site_client.policy.comparing import compare_protection
-from site_client.policy.enforcing import Judgement
-from site_client.policy.facts import AuditFacts, ReleaseFacts
+from site_client.policy.enforcing import Judgement, Step, refusal
+from site_client.policy.facts import AuditFacts, ReleaseFacts, readable_line
 from site_client.policy.judging import Demand, breaches, breaches_on_notes
 from site_client.policy.site_policy import DEFAULT, DemandedAudit, SitePolicy
 from tests.facts import DAY, facts
@@ -31,6 +31,9 @@ BOTH: dict[str, Any] = {"procedures": ("noisy-surrogates",), "mu": 3.0}
 NOISY_TOO = SitePolicy(constructions=("surrogates", "noisy-surrogates"))
 QUICK = replace(DEFAULT, audit=DemandedAudit.QUICK)
 PAPER = SitePolicy(constructions=("three-part",))
+
+
+SENSITIVE = tuple("heroin hiv rape prison abortion incest suicide cocaine syphilis overdose".split())
 
 
 def broken(policy: SitePolicy, found: ReleaseFacts) -> list[Demand]:
@@ -85,6 +88,19 @@ def test_each_promise_that_is_not_kept_is_named(policy: SitePolicy, changed: dic
     assert broken(policy, facts(**changed)) == [demand]
 
 
+@pytest.mark.parametrize("changed", [{"created": days(3)}, {"audit": {"made": days(3)}}])
+def test_a_day_to_come_is_told_as_one_and_the_clock_is_asked_for(changed: dict[str, Any]) -> None:
+    (one,) = breaches(DEFAULT, facts(**changed), DAY)
+    assert f"it is of {days(3)}, a day to come" in one.said
+    assert "set the clock" in one.said
+    assert "of the last" not in one.said
+
+
+def test_what_is_too_old_is_told_as_old() -> None:
+    (one,) = breaches(DEFAULT, facts(created=days(-401)), DAY)
+    assert one.said == f"a release of the last 400 days, it is of {days(-401)}"
+
+
 def test_without_an_audit_nothing_is_taken() -> None:
     assert broken(DEFAULT, replace(facts(), audit=None)) == [Demand.AUDIT]
 
@@ -111,6 +127,14 @@ def test_a_failed_audit_is_taken_of_what_was_enabled_by_name_only() -> None:
         ({"labelled": 20, "changed": 1}, None, []),
         ({"labelled": 19, "changed": 0}, None, []),
         ({"bank_spans_in_notes": 1}, None, [Demand.BANK]),
+        ({"asked": 10, "uncommon": SENSITIVE}, None, [Demand.NARROWING]),
+        ({"asked": 11, "uncommon": SENSITIVE}, None, [Demand.NARROWING]),
+        # A tenth of them is common.
+        ({"asked": 12, "uncommon": (*SENSITIVE, "k")}, None, [Demand.NARROWING]),
+        ({"asked": 30, "uncommon": SENSITIVE}, None, []),
+        # Of a few nothing can be said.
+        ({"asked": 6, "uncommon": SENSITIVE[:6]}, None, [Demand.NARROWING]),
+        ({"asked": 5, "uncommon": SENSITIVE[:5]}, None, []),
         ({"advantage": 0.5}, None, [Demand.ADVANTAGE]),
         ({"advantage": 0.2}, None, []),
         ({"advantage": 0.5}, (0.2, 1.0), []),
@@ -124,6 +148,21 @@ def test_what_the_notes_show_is_judged_too(
     found = replace(RecomputedOnNotes(20, 0, 0, None), **changed)
     judged = breaches_on_notes(replace(DEFAULT, max_advantage=0.2), found, held)
     assert [one.demand for one in judged] == demands
+
+
+def test_a_policy_that_limits_no_words_asks_for_no_common_ones() -> None:
+    found = RecomputedOnNotes(20, 0, 0, None, asked=10, uncommon=SENSITIVE)
+    assert breaches_on_notes(replace(DEFAULT, most_common_words=None), found) == []
+
+
+def test_words_that_the_notes_lack_are_named_on_the_screen_and_in_no_record() -> None:
+    broke = tuple(breaches_on_notes(DEFAULT, RecomputedOnNotes(20, 0, 0, None, asked=10, uncommon=SENSITIVE)))
+    judged = Judgement(DEFAULT, facts(), broke)
+    assert "0 of 10" in broke[0].said
+    assert "heroin" in "\n".join(judged.lines())
+    assert "heroin" in str(refusal(1, broke, Step.ENCODE))
+    for kept in (broke[0].said, repr(broke), json.dumps(judged.as_json()), str(refusal(1, broke, Step.FEDERATE))):
+        assert "heroin" not in kept
 
 
 MU = st.none() | st.floats(0, allow_nan=False)
@@ -142,6 +181,14 @@ FACTS = st.builds(
         mu=MU,
         surrogate_spans=st.integers(0, 10**6),
         bytes=st.integers(0, 1 << 50),
+        narrowed=st.none()
+        | st.builds(
+            Narrowed,
+            st.integers(0, 99),
+            st.integers(0, 9),
+            st.none() | st.integers(0, 9999),
+            st.lists(st.text(max_size=5)).map(tuple),
+        ),
     ),
     audit=st.none()
     | st.builds(
@@ -199,3 +246,20 @@ def test_every_limit_that_an_audit_failed_is_said() -> None:
 
 def test_nothing_is_said_where_nothing_changes() -> None:
     assert compare_protection(facts(), facts(created=days(-9))).lines() == []
+
+
+def words(*named: str) -> dict[str, Any]:
+    return {"narrowed": Narrowed(len(named), 3, 2000, named)}
+
+
+def test_words_that_became_readable_are_named_as_a_fall() -> None:
+    before, after = facts(**words("the", "of", ".")), facts(**words("the", "hiv", "heroin"))
+    assert compare_protection(before, after).falls == ("words that became readable far from PHI: hiv heroin",)
+    assert compare_protection(before, facts(**words("the", "of", ","))).lines() == []
+    assert compare_protection(before, facts(**words("the"))).falls == ()
+
+
+def test_the_words_that_can_be_read_are_named_and_move_no_cursor() -> None:
+    assert readable_line(facts(**words("the", "\x1b[2J"))) == "can be read wherever they stand: the '\\x1b[2J'"
+    assert readable_line(facts(narrowed=None)) is None
+    assert str(readable_line(facts(narrowed=Narrowed(5, 3, None, ("the",))))).endswith(": the and 4 more")
