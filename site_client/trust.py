@@ -53,6 +53,12 @@ class Trust:
         return self.files[FIRST_ROOT]
 
     @property
+    def roots(self) -> tuple[bytes, ...]:
+        """Every root, from the pinned one on."""
+        found = [(int(name.split("/")[1].split(".")[0]), data) for name, data in self.files.items() if "/" in name]
+        return tuple(data for _, data in sorted(found))
+
+    @property
     def fingerprint(self) -> RootFingerprint:
         """Of the root that the site pinned."""
         return RootFingerprint.of(self.first_root)

@@ -18,6 +18,8 @@ from protocols.keys.signing import PrivateKey, PublicKey
 MAX_NOTE_BYTES = 128 << 10
 """Room for sixteen signatures, as the format asks for, of the longest kind."""
 _ED25519 = b"\x01"
+_SIGNATURE_BYTES = 4 + 64
+"""Of the hash of a key, and of what Ed25519 signs with it."""
 _NAME = re.compile(r"[^\s+]{1,255}")
 _SIGNATURE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
@@ -65,6 +67,36 @@ def own_part(data: bytes, name: str, public_keys: Iterable[PublicKey], place: st
     """
     text, value = _verified(data, name, public_keys, place)
     return _joined(text, name, value)
+
+
+def claimed_part(data: bytes, name: str, place: str = "note") -> bytes:
+    """The note with its text and the first Ed25519 signature under a name, which NOBODY has verified: by a key that is not known.
+
+    Args:
+        data: the note.
+        name: under which it claims to be signed.
+        place: name for messages.
+
+    Raises:
+        BoundsError: too long.
+        SchemaError: no signed note.
+        UnsignedError: no signature under this name.
+    """
+    text, signatures = _parted(data, place)
+    claimed = [value for signer, value in signatures if signer == name and len(value) == _SIGNATURE_BYTES]
+    if not claimed:
+        raise UnsignedError(f"a signature of {name}", received="none", advice="refuse it", place=place)
+    return _joined(text, name, claimed[0])
+
+
+def text_of(data: bytes, place: str = "note") -> str:
+    """The text of a note, whoever has signed it.
+
+    Raises:
+        BoundsError: too long.
+        SchemaError: no signed note.
+    """
+    return _parted(data, place)[0]
 
 
 def _verified(data: bytes, name: str, public_keys: Iterable[PublicKey], place: str) -> tuple[str, bytes]:

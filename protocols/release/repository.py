@@ -37,6 +37,8 @@ MAX_TEXT_BYTES = 1 << 30
 MAX_TOTAL_BYTES = 20 << 30
 """Of all files of a release together: the largest file, word vectors, and a quarter of it for everything else."""
 MAX_ROTATIONS = 256
+MAX_WARRANT_BYTES = 16 << 20
+"""Of what shows that a checkpoint was signed for: every root, and the metadata of all releases."""
 
 RELEASE_NAME = re.compile(r"[0-9]{4,9}-(representer|pipeline)")
 URL = re.compile(

@@ -126,6 +126,11 @@ class ReleaseClient:
         names = (delegations.roles or {}) if delegations is not None else {}
         return sorted(filter(RELEASE_NAME.fullmatch, names), key=release_sequence)
 
+    def roots_and_targets(self) -> tuple[tuple[bytes, ...], bytes]:
+        """The metadata of the roots, from the first on, and of the targets, as verified; after `refresh`."""
+        verified = self.trust("")
+        return verified.roots, verified.files["targets.json"]
+
     def has(self, target: str) -> bool:
         """Whether the provider signs for a target of this name; after `refresh`."""
         with _translated():

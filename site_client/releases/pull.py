@@ -124,6 +124,9 @@ def pull(
         client = ReleaseClient(trust, origin, scratch)
         with _keep_metadata(workspace, client, known):
             client.refresh()
+            if known is not None:
+                # At once: the power may go as well, and a first pull that fails pins nothing.
+                client.trust(known.source).save(workspace.trust)
             provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
             name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
             log = follow_log(workspace, client, log_origin(trust.fingerprint.key_id), provider, name, tell)
@@ -213,7 +216,8 @@ def _keep_metadata(workspace: Workspace, client: ReleaseClient, known: Trust | N
     """Keeps the metadata that a pull has verified even where it fails: what was seen must not be unseen, nor a key come back."""
     try:
         yield
-    except DeidError:
+    except BaseException:
+        # Also where a person or the machine ends it.
         # Before the first pull has succeeded nothing is pinned.
         if known is not None and (found := client.trust(known.source)) != known:
             found.save(workspace.trust)
