@@ -10,11 +10,14 @@ import csv
 import random
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from foundation.reading import read_text
 from shared.text.tokens import tokenise
 
+# One for each country that `default_names` has lists of.
+_SCHEMES = ("meddocan", "i2b2_2014")
 # Shorter words are particles ("de", "la"), which name nobody.
 _SHORTEST = 3
 
@@ -73,6 +76,12 @@ def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:
         _words(american.Provider.last_names),
         _words(american_places.Provider.states),
     )
+
+
+def names_of_all_schemes() -> tuple[tuple[str, ...], ...]:
+    """The same of Spain and of the USA together, each word once: for who looks for names whatever somebody calls a scheme."""
+    every = (default_names(scheme) for scheme in _SCHEMES)
+    return tuple(tuple(dict.fromkeys(chain(*lists))) for lists in zip(*every, strict=True))
 
 
 def names_of_countries() -> frozenset[str]:

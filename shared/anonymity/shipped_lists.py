@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 
 from foundation.os_errors import map_os_errors
-from shared.anonymity.names import default_names
+from shared.anonymity.names import names_of_all_schemes
 from shared.anonymity.public_lists import PublicList, fold_word
 from shared.embeddings.generalised import strip_accents
 from shared.errors import ConfigurationError
@@ -31,7 +31,6 @@ _DICTIONARIES = {
     "en": ("English dictionary", "e6aa79e80b22d64f98e2bddaacdd8b65286cf5152a1b2c9f6242750b95dcb898"),
     "es": ("Spanish dictionary", "60b1f842463430307e8f8ac54a032e8a415a3d2133e383d18e08c6d9032b177e"),
 }
-_SCHEMES = ("meddocan", "i2b2_2014")
 # Magic, flags; the count of records follows.
 _HEADER = b"SMFC1\0"
 _SAME_VALUE = 254
@@ -179,7 +178,7 @@ def _own_words() -> PublicList:
 @cache
 def _names() -> frozenset[str]:
     """The names of people and regions of all schemes, without accents."""
-    return frozenset(strip_accents(word) for scheme in _SCHEMES for words in default_names(scheme) for word in words)
+    return frozenset(strip_accents(word) for words in names_of_all_schemes() for word in words)
 
 
 def _keys(data: bytes) -> list[bytes]:

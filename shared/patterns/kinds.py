@@ -7,11 +7,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from foundation.reading import read_text
-from shared.labels import HIDDEN, LabelScheme
+from shared.labels import HIDDEN, LabelScheme, load_scheme, plain_name, scheme_names
 from shared.patterns.check_digits import CHECKS
 
 CAPITALS = "A-ZÁÉÍÓÚÜÑÇÀÈÌÒÙÂÊÎÔÛÄËÏÖ"
@@ -102,14 +103,17 @@ def read_kinds(scheme: LabelScheme, language: str | None) -> Iterator[Kind]:
         if language is not None and language not in stated.get("languages", (language,)):
             continue
         category = category_of(stated["categories"], scheme)
-        if scheme.name in stated.get("not_of", ()) or (category is None and stated.get("optional", False)):
+        if scheme.name in stated.get("not_of", ()) and _is_as_shipped(scheme):
+            continue
+        if category is None and stated.get("optional", False) and _known_categories().issuperset(_plain(scheme)):
             continue
         yield _kind(name, stated, HIDDEN if category is None else category)
 
 
 def category_of(names: Sequence[str], scheme: LabelScheme) -> str | None:
-    """The first of some names that a scheme has; None where it has none."""
-    return next((name for name in names if name in scheme.category_index), None)
+    """The first of some names that a scheme has, as that spells it; None where it has none."""
+    spelled = _plain(scheme)
+    return next((spelled[plain] for plain in map(plain_name, names) if plain in spelled), None)
 
 
 @cache
@@ -117,6 +121,24 @@ def stated_kinds() -> Mapping[str, Mapping[str, Any]]:
     """Every kind as its file states it, by its name."""
     files = sorted(path for path in _FOLDER.glob("*.toml") if path.name != _WORDS)
     return {name: kind for file in files for name, kind in tomllib.loads(read_text(file)).items()}
+
+
+def _plain(scheme: LabelScheme) -> dict[str, str]:
+    """Each category by its plain name."""
+    return {plain_name(category): category for category in scheme.categories}
+
+
+def _is_as_shipped(scheme: LabelScheme) -> bool:
+    """Whether it is the scheme of the project that has its name: any other may count more, whatever it is called."""
+    return set(load_scheme(scheme.name).categories) == set(scheme.categories)
+
+
+@cache
+def _known_categories() -> frozenset[str]:
+    """Plain names of all categories of the project's schemes and of the kinds."""
+    schemes = (load_scheme(name).categories for name in scheme_names())
+    kinds = (kind["categories"] for kind in stated_kinds().values())
+    return frozenset(map(plain_name, chain(*schemes, *kinds)))
 
 
 def _kind(name: str, stated: Mapping[str, Any], category: str) -> Kind:

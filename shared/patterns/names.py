@@ -1,6 +1,7 @@
 """Names that public lists know, in a text: words with a capital one after another, of which one at least stands on a list.
 
 A name on a list may be a word as well ("Rosa", "Cruz"), so a single one is a doubtful finding, and two beside each other are a sure one.
+The lists that come with the program are of several countries and are all looked in: a release names its scheme as it likes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, starmap
 
-from shared.anonymity.names import default_names
+from shared.anonymity.names import names_of_all_schemes
 from shared.embeddings.generalised import strip_accents
 from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.kinds import CAPITALS, Suspicion, category_of
@@ -37,7 +38,7 @@ class NameLists:
     def __init__(
         self, scheme: LabelScheme, people: Sequence[Sequence[str]] | None = None, places: Sequence[str] | None = None
     ) -> None:
-        given, surnames, regions = default_names(scheme.name)
+        given, surnames, regions = names_of_all_schemes()
         self._people = _as_written(chain(*((given, surnames) if people is None else people)))
         self._places = _as_written(regions if places is None else places)
         self._person, self._place = (category_of(names, scheme) or HIDDEN for names in (_PEOPLE, _PLACES))
@@ -61,15 +62,20 @@ class NameLists:
             if run or folded in self._people:
                 run.append(word)
             elif folded in self._places:
-                yield Suspicion(word.start(), word.end(), self._place, _PLACE, "list of places")
+                yield self._as_place(word.start(), word.end())
         yield from self._suspicion(text, run)
 
     def _suspicion(self, text: str, run: Sequence[re.Match[str]]) -> Iterator[Suspicion]:
         if run:
-            start = run[0].start()
+            start, end = run[0].start(), run[-1].end()
             # The first word of a sentence has a capital whatever it is.
             alone = _AHEAD if _FIRST.search(text, max(0, start - 8), start) else _ONE
-            yield Suspicion(start, run[-1].end(), self._person, alone if len(run) == 1 else _TWO, "list of names")
+            yield Suspicion(start, end, self._person, alone if len(run) == 1 else _TWO, "list of names")
+            if alone == _AHEAD and len(run) == 1 and run[0][0].lower() in self._places:
+                yield self._as_place(start, end)
+
+    def _as_place(self, start: int, end: int) -> Suspicion:
+        return Suspicion(start, end, self._place, _PLACE, "list of places")
 
 
 def _as_written(names: Iterable[str]) -> frozenset[str]:

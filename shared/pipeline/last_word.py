@@ -26,6 +26,7 @@ from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
+from shared.text.language import known_languages
 from shared.text.tokens import Tokens
 
 FLOOR = 0.9
@@ -181,8 +182,12 @@ def load_settings(folder: Path) -> LastWordSettings | None:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{FILE}: expected the steps behind a tagger; pull the release again") from error
     known = isinstance(steps, list) and all(step in STEPS for step in steps)
-    if version != 1 or not known or not (language is None or isinstance(language, str)):
+    if version != 1 or not known:
         raise ModelError(f"{FILE}: expected steps among {', '.join(STEPS)}, got others; update deid-commons")
+    if language not in (None, *known_languages()):
+        raise ModelError(
+            f"{FILE}: expected null or a language among {', '.join(known_languages())}, got another; update deid-commons, or tell the provider"
+        )
     return LastWordSettings(language, tuple(steps))
 
 

@@ -35,8 +35,8 @@ class PipelineFinder:
 
     def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None) -> None:
         self._scheme, self._pipeline = scheme, pipeline
-        stated = None if pipeline is None else pipeline.stated
-        self._patterns = Patterns(scheme, None if stated is None else stated.language)
+        # As in a search for forgotten labels: what a release says of its language ends no search.
+        self._patterns = Patterns(scheme)
         self._names = NameLists(scheme)
 
     def find(self, document: Document) -> list[Span]:

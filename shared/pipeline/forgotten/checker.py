@@ -80,8 +80,8 @@ class Checker:
     ) -> None:
         self._scheme, self._pipeline, self._listed = scheme, pipeline, listed
         self._levels = (LEAST, max(LEAST, above))
-        stated = None if pipeline is None else pipeline.stated
-        self._patterns = Patterns(scheme, None if stated is None else stated.language)
+        # Rules and lists of all languages: what a release says of itself may add to what is found, and take nothing of it away.
+        self._patterns = Patterns(scheme)
         self._names = NameLists(scheme)
 
     def check(self, documents: Iterable[Document]) -> Iterator[Checked]:

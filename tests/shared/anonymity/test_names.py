@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from shared.anonymity.names import default_names, full_names, read_names
+from shared.anonymity.names import default_names, full_names, names_of_all_schemes, read_names
 
 
 def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:
@@ -50,6 +50,12 @@ def test_the_lists_are_those_of_the_language(scheme: str, name: str) -> None:
     assert name in surnames
     assert min(len(given), len(surnames), len(places)) >= 20
     assert len(set(surnames)) == len(surnames)
+
+
+def test_the_lists_of_all_schemes_have_each_name_once() -> None:
+    for number, names in enumerate(names_of_all_schemes()):
+        assert len(set(names)) == len(names)
+        assert set(names) == {*default_names("meddocan")[number], *default_names("i2b2_2014")[number]}
 
 
 def test_full_names_are_different_and_of_two_lengths() -> None:

@@ -293,7 +293,7 @@ def test_a_number_that_fails_its_check_is_no_identity_card() -> None:
 
 
 def test_a_scheme_without_a_category_hides_it_or_does_not_count_it() -> None:
-    scheme = LabelScheme("own", ("CODE", "PERSON"))
+    scheme = LabelScheme("own", ("DEVICE", "PERSON"))
     text = "Varón, 54 años de edad, Dr Luna, a@b.org"
     assert found(text, scheme) == {("Luna", "PERSON"), ("a@b.org", HIDDEN)}
 

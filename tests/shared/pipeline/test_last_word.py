@@ -17,6 +17,7 @@ from shared.pipeline import last_word
 from shared.pipeline.last_word import FILE, STEPS, LastWord, LastWordSettings, load_settings
 from shared.pipeline.mentions import nobody_knows
 from shared.pipeline.pipeline import load_pipeline
+from shared.text.language import known_languages
 from site_client.workspace import open_workspace
 from tests.loop import Loop
 from tests.tiny_notes import tiny_notes
@@ -95,6 +96,9 @@ def test_a_release_that_states_nothing_has_no_last_word(tmp_path: Path) -> None:
         "{}",
         json.dumps({"version": 2, "language": None, "steps": []}),
         json.dumps({"version": 1, "language": 3, "steps": []}),
+        json.dumps({"version": 1, "language": "Klingon", "steps": []}),
+        json.dumps({"version": 1, "language": "spanish", "steps": []}),
+        json.dumps({"version": 1, "language": ["Spanish"], "steps": []}),
         json.dumps({"version": 1, "language": None, "steps": ["guess"]}),
         json.dumps({"version": 1, "language": None, "steps": "patterns"}),
         "[" * 60_000,
@@ -104,6 +108,20 @@ def test_attack_a_release_that_states_what_nobody_knows(tmp_path: Path, stated: 
     (tmp_path / FILE).write_text(stated, encoding="utf-8")
     with pytest.raises(ModelError, match=FILE):
         load_settings(tmp_path)
+
+
+def test_a_language_that_nobody_knows_is_refused_in_one_line(tmp_path: Path) -> None:
+    LastWordSettings("Klingon\n\x1b[2J", ()).save(tmp_path)
+    with pytest.raises(ModelError, match=r"expected null or a language among .*English.*Spanish") as refusal:
+        load_settings(tmp_path)
+    assert str(refusal.value).isprintable()
+    assert "Klingon" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("language", [None, *known_languages()])
+def test_every_language_that_a_provider_may_guess_is_taken(tmp_path: Path, language: str | None) -> None:
+    LastWordSettings(language, ()).save(tmp_path)
+    assert load_settings(tmp_path) == LastWordSettings(language, ())
 
 
 def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:

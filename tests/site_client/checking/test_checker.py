@@ -20,10 +20,11 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions import registry
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
-from shared.labels import UNKNOWN_TAG
+from shared.labels import UNKNOWN_TAG, load_scheme
 from shared.patterns.kinds import Suspicion
 from shared.pipeline.forgotten.checker import Checker, settle
 from shared.pipeline.forgotten.suspicion import stretches_of, suspect
+from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
 from shared.text.tokens import tokenise
@@ -161,6 +162,32 @@ def test_probabilities_are_those_of_the_marginals(pipeline: Pipeline) -> None:
         sums = marginals[:, 1::2] + marginals[:, 2::2]
         sure = marginals[:, 0] < 0.5
         assert (category[start : start + length] == sums.argmax(1))[sure].all()
+
+
+FORGOTTEN_IN_SPANISH = Document(
+    "olvidado",
+    "Varón de 54 años, hijo de Begoña, vive en la calle Mayor 3.\nIngresa en el Hospital Oza. El Dr. Zúñiga le ve.",
+)
+
+
+def hidden_places(document: Document) -> set[int]:
+    doubtful = (span for span in document.annotations if span.doubtful)
+    return {place for span in doubtful for place in range(span.start, span.end) if document.text[place].isalnum()}
+
+
+@pytest.mark.parametrize("language", ["Klingon", "English", "Spanish", "German"])
+@pytest.mark.parametrize("document", [FORGOTTEN, FORGOTTEN_IN_SPANISH], ids=["English", "Spanish"])
+def test_attack_a_release_states_a_language_and_ends_the_search_of_rules(
+    pipeline: Pipeline, document: Document, language: str
+) -> None:
+    """Whatever a release says of its notes, rules of all languages look for what is forgotten in those of the hospital."""
+    for name in ("meddocan", "meddocan-v2", "i2b2_2006"):
+        scheme = replace(load_scheme("meddocan"), name=name)
+        [alone] = Checker(load_scheme("meddocan")).check([document])
+        [beside] = Checker(scheme, replace(pipeline, stated=LastWordSettings(language, ()))).check([document])
+        places = [hidden_places(one.with_doubts(0.5)) for one in (alone, beside)]
+        assert places[0]
+        assert places[1] >= places[0]
 
 
 def check(loop: Loop, notes: Path, *more: object) -> Result:
