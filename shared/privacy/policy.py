@@ -17,8 +17,9 @@ parts by category out, and also holds the sum of their hits against the sum of t
 Figures of one audit attack the same words, so the sum is surer of itself than it should be; the allowance has room for it.
 
 What was not tried is not shown: a limit without a finding fails, and so does one of whose findings rests on fewer trials
-than it asks for; findings of one category may. One limit does not vouch for figures that other findings lack: what must be
-there has a limit of its own. Only a quick audit may lack what the policy marks `full_only`, and only the audit of a
+than it asks for; findings of one category may. What could not have broken a limit does not keep it: one in times the
+baseline fails where so many times as often as without the share is always. One limit does not vouch for figures that other findings
+lack: what must be there has a limit of its own. Only a quick audit may lack what the policy marks `full_only`, and only the audit of a
 construction without an own set, of words that it can't tell apart, what is marked `own_set_only`.
 """
 
@@ -116,6 +117,12 @@ class Limit:
             return False
         return lower_end(finding, looks) <= self.ceiling(finding.baseline)
 
+    def can_break(self, finding: Finding) -> bool:
+        """Whether some value would be beyond the limit: a share is at most 1, also where so many times chance is more."""
+        if self.times_baseline is None or self.most is not None or self.least is not None:
+            return True
+        return bool(finding.unit) or finding.baseline is None or not self.ceiling(finding.baseline) >= 1
+
     def ceiling(self, baseline: float) -> float:
         """The largest value above a baseline that passes."""
         above = math.inf if self.above_baseline is None else baseline + self.above_baseline
@@ -172,7 +179,7 @@ class Verdict:
     Args:
         limit: which.
         findings: that it concerns; of a pooled limit, their sum as the last.
-        broken: those beyond the limit, or with too few trials.
+        broken: those beyond the limit, with too few trials, or so that none could have broken it.
         reason: why it is broken, or why it was skipped; empty where it is kept.
         skipped: whether the audit did not try it and need not have.
     """
@@ -227,13 +234,13 @@ def pool_findings(findings: Sequence[Finding]) -> Finding | None:
 
 
 def count_hits(finding: Finding) -> int | None:
-    """How many, where the finding is a count with the interval of one."""
-    if not finding.trials or not 0 <= finding.value <= 1:
+    """How many, where the finding is a count of hits with the interval of one, at both ends: of nothing any interval begins at 0."""
+    if finding.unit or not finding.trials or not 0 <= finding.value <= 1:
         return None
     hits = round(finding.value * finding.trials)
-    exact = clopper_pearson(hits, finding.trials)
-    same = math.isclose(hits, finding.value * finding.trials, abs_tol=1e-9)
-    return hits if same and math.isclose(exact[0], finding.interval[0], abs_tol=1e-9) else None
+    stated = (hits / finding.trials, *clopper_pearson(hits, finding.trials))
+    found = (finding.value, *finding.interval)
+    return hits if all(math.isclose(*both, abs_tol=1e-9) for both in zip(stated, found, strict=True)) else None
 
 
 def excess(finding: Finding) -> float:
@@ -269,6 +276,13 @@ def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool, own_set: bo
         fewest = min(one.trials for one in few)
         reason = f"not enough notes: {fewest} trials, at least {limit.trials} are needed; give more notes"
         return Verdict(limit, findings, few, reason)
+    if idle := tuple(one for one in whole if not limit.can_break(one)):
+        chance = max(one.baseline or 0.0 for one in idle)
+        reason = (
+            f"can't break: {100 * chance:.0f}% are right without the share, and {limit.times_baseline:g} times as many would be all; give "
+            "more notes, of more even length"
+        )
+        return Verdict(limit, findings, idle, reason)
     broken = [one for one in findings if not limit.allows(one, len(findings))]
     if limit.pooled and len(findings) > 1:
         together = pool_findings(findings)

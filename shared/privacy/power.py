@@ -60,13 +60,13 @@ def breaking_value(verdict: Verdict, figure: Finding | None = None) -> float | N
 
     Returns:
         the value, a share at most 1; None where the figure is a count, of which `noticed_rate` tells more, or is beyond the limit, or where
-        its interval does not matter.
+        its interval does not matter, or reaches no lower than the value and so tells nothing of those of greater ones.
     """
     finding, limit = figure or verdict.shown, verdict.limit
     if finding is None or finding.baseline is None or finding in verdict.broken or count_hits(finding) is not None:
         return None
     ceiling = limit.ceiling(finding.baseline)
-    if math.isinf(ceiling) or not finding.trials:
+    if math.isinf(ceiling) or not finding.trials or finding.interval[0] >= finding.value:
         return None
     least = ceiling + finding.value - finding.interval[0]
     return least if finding.unit else min(least, 1.0)

@@ -14,12 +14,14 @@ from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.logistic_regression import Floats
 from shared.privacy.statistics.resampling import WeightedAUC, resample_pairs
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 _TIE = 1e-9
 
 Chosen = Callable[[RaggedSentences], NDArray[np.int64]]
 """Which sentences of a note are looked at, ascending."""
+Sieve = Callable[[TokenisedSentences], TokenisedSentences]
+"""What leaves of the sentences of a note."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def shares_of(
     size: int,
     most: int,
     generator: np.random.Generator,
+    sieve: Sieve | None = None,
 ) -> list[OwnedSentences]:
     """Shares of different notes, drawn by chance; one of all where there are too few for one.
 
@@ -79,12 +82,13 @@ def shares_of(
         size: notes of a share.
         most: shares, at most.
         generator: of notes and noise.
+        sieve: what leaves of each note; None for all.
     """
     noise = torch.Generator().manual_seed(int(generator.integers(2**31)))
     shares: list[OwnedSentences] = []
     waiting: list[RaggedSentences] = []
     order = generator.permutation(len(documents)).tolist()
-    for shown in _notes(encoder, (documents[index] for index in order), chosen, noise):
+    for shown in _notes(encoder, (documents[index] for index in order), chosen, noise, sieve):
         waiting.append(shown)
         if len(waiting) == size:
             shares.append(_owned(waiting))
@@ -95,11 +99,13 @@ def shares_of(
 
 
 def _notes(
-    encoder: SharingEncoder, documents: Iterator[Document], chosen: Chosen, noise: torch.Generator
+    encoder: SharingEncoder, documents: Iterator[Document], chosen: Chosen, noise: torch.Generator, sieve: Sieve | None
 ) -> Iterator[RaggedSentences]:
     """What a share shows of each note that has at least two such sentences."""
     for document in documents:
         sentences = tokenised_corpus([document], encoder.scheme)
+        if sieve is not None:
+            sentences = sieve(sentences)
         if not sentences.sentences:
             continue
         shown = draw_share(encoder, sentences, noise)

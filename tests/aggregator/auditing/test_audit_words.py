@@ -63,6 +63,39 @@ def test_of_an_area_it_is_said_from_about_where_its_limit_breaks() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("attack", "measure", "unit"),
+    [
+        ("residual pattern", "patients who look like no other by what people know of them, of 10000", ""),
+        ("token inversion", "categories in which top-1 lies above context-only", "categories"),
+        ("token inversion", "top-1 above context, casing and placebo, all categories", ""),
+    ],
+)
+def test_of_nothing_that_was_drawn_again_no_leak_is_promised_to_be_noticed(
+    attack: str, measure: str, unit: str
+) -> None:
+    nothing = Finding(attack, measure, 0.0, 0.0, (0.0, 0.0), 400, "the release", 0, unit)
+    limits = [one for one in POLICY.limits if one.concerns(nothing) and one.trials <= 400]
+    (one,) = told_attacks(audited(nothing, limits=limits))
+    assert one.outcome == Outcome.PASS
+    assert "notice" not in one.measured
+    assert "breaks from" not in one.measured
+
+
+def test_a_limit_that_could_not_have_broken_is_not_called_kept() -> None:
+    uneven = Finding(
+        "clinical reassembly", "nearest clinical sentence is of the same note", 0.6, 0.52, (0.5, 0.7), 20, "", 0
+    )
+    made = audited(uneven, limits=[one for one in POLICY.limits if one.concerns(uneven)], full=False)
+    (one,) = told_attacks(made)
+    assert one.outcome == Outcome.FAIL
+    assert one.means.startswith(
+        "Whether the sentences of a note can be joined again is not known: can't break: 52% are right"
+    )
+    assert one.means.endswith("give more notes, of more even length.")
+    assert not made.passed
+
+
 def test_what_the_policy_allows_is_not_called_nothing() -> None:
     pattern = finding(
         "residual pattern", "patients who look like no other by what people know of them", 84, 10_000, 0.0
@@ -73,7 +106,7 @@ def test_what_the_policy_allows_is_not_called_nothing() -> None:
 
 
 def test_one_figure_above_chance_is_told_whatever_figure_is_of_more_tries() -> None:
-    measures = ("all sentences of the earlier share recur", "nearest sentence of the new notes is of the same note")
+    measures = ("all sentences of the earlier share recur", "nearest sentence of the second share is of the same note")
     limits = [one for one in POLICY.limits if one.attack == "difference" and "clinical" not in one.measure]
     most = finding("difference", measures[0], 300, 1000, 0.3)
     (one,) = told_attacks(audited(most, finding("difference", measures[1], 5, 100, 0.05), limits=limits))
@@ -131,7 +164,7 @@ def test_a_control_must_win() -> None:
 
 
 def test_one_limit_that_is_broken_breaks_its_attack() -> None:
-    measures = ("all sentences of the earlier share recur", "nearest sentence of the new notes is of the same note")
+    measures = ("all sentences of the earlier share recur", "nearest sentence of the second share is of the same note")
     kept, broken = finding("difference", measures[0], 300, 1000, 0.3), finding("difference", measures[1], 90, 100, 0.05)
     limits = [one for one in POLICY.limits if one.attack == "difference" and "clinical" not in one.measure]
     (one,) = told_attacks(audited(kept, broken, limits=limits))

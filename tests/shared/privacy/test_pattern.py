@@ -92,6 +92,22 @@ def test_of_what_is_shown_as_it_is_nearly_everybody_is_alone() -> None:
     assert found["notes that look like at most one patient, of 2000"].value == 1
 
 
+@pytest.mark.parametrize("spans", [3000, 60, 5])
+def test_a_note_whose_spans_were_not_drawn_does_not_fit_everybody(spans: int) -> None:
+    """What is shown as it is tells every note of 6, from however few spans patients are put together."""
+    encoder = constructions.transparent(table(sorted(_words()), dim=8), SCHEME)
+    found = attacked(encoder, replace(SETTINGS, spans=spans, draws=1))
+    assert found["notes that look like at most one patient, of 2000"].value == 1
+
+
+def test_what_is_not_drawn_changes_no_other_figure() -> None:
+    """Patients, and what a look tells, are of the spans that were drawn."""
+    encoder = constructions.transparent(table(sorted(_words()), dim=8), SCHEME)
+    found = [one for one in residual_pattern(encoder, KNOWN, TARGET, replace(SETTINGS, spans=5, draws=1)) if one.unit]
+    assert all(one.trials <= 5 for one in found)
+    assert all(one.value <= np.log2(5) for one in found)
+
+
 def test_with_hidden_casing_nobody_is_alone() -> None:
     found = attacked(surrogates(hides_casing=True))
     assert {one.value for one in found.values()} == {0.0}

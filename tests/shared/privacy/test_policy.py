@@ -126,6 +126,37 @@ def test_only_a_construction_without_an_own_set_may_lack_what_is_for_those_with_
     assert not judge([one], [found(100, 200, measure="top-1 of 100, own set")], full=True, own_set=False)[0].passed
 
 
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(("baseline", "breakable"), [(0.3, True), (1 / 3, False), (0.6, False), (1.0, False)])
+def test_a_limit_in_times_chance_that_nothing_can_break_fails(baseline: float, breakable: bool, full: bool) -> None:
+    (verdict,) = judge([limit(times_baseline=3)], [found(60, 200, baseline)], full=full)
+    assert verdict.passed == breakable
+    assert ("can't break" in verdict.reason) == (not breakable)
+    assert bool(verdict.broken) != breakable
+    # Of who is right every time the limit would otherwise be kept, too.
+    assert not judge([limit(times_baseline=3)], [found(200, 200, baseline)], full=full)[0].passed
+
+
+def test_a_limit_that_something_else_can_break_is_judged_by_that() -> None:
+    sure = found(60, 200, 0.5)
+    assert judge([limit(times_baseline=3, most=0.4)], [sure], full=True)[0].passed
+    assert judge([limit(times_baseline=3, above_baseline=0.1)], [sure], full=True)[0].passed
+    # What an attacker without the share is nearly always right in, a share can't add much to.
+    assert judge([limit(above_baseline=0.1)], [found(195, 200, 0.99)], full=True)[0].passed
+
+
+def test_what_is_no_share_may_lie_above_one() -> None:
+    bits = Finding("match", "top-1 of", 2.0, 1.5, (1.8, 2.2), 200, "", 0, "bits")
+    assert judge([limit(times_baseline=2)], [bits], full=True)[0].passed
+    assert not judge([limit(times_baseline=1.1)], [bits], full=True)[0].passed
+
+
+def test_of_one_category_chance_may_be_great() -> None:
+    one, part = found(2, 200), replace(found(5, 10, 0.5), category="NAME")
+    assert judge([limit(times_baseline=3)], [one, part], full=True)[0].passed
+    assert not judge([limit(times_baseline=3)], [part], full=True)[0].passed
+
+
 def test_an_unknown_baseline_is_no_excuse() -> None:
     assert not judge([limit(above_baseline=0.5)], [found(1, 200, None)], full=True)[0].passed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,3 +102,20 @@ def test_what_is_no_count_or_can_not_break_says_nothing() -> None:
     assert noticed_rate(verdict(ABOVE, found(0, 1, baseline=0.5))) is None
     assert noticed_rate(verdict(Limit("match", "top-1", "a control", least=0.5), found(90, 100))) is None
     assert noticed_rate(verdict(ABOVE)) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"interval": (0.0, 0.0)}, {"unit": "categories"}, {"unit": "categories", "interval": (0.0, 0.0)}],
+    ids=["resampled", "a unit", "both"],
+)
+@pytest.mark.parametrize("limit", [ABOVE, MOST, replace(ABOVE, above_baseline=0.0)], ids=["above", "most", "not above"])
+def test_a_figure_of_nothing_that_is_no_count_promises_nothing(limit: Limit, changed: dict[str, Any]) -> None:
+    """Drawn again nothing is nothing every time: its lower end is that of a count, and its upper end is not."""
+    nothing = replace(found(0, 400, baseline=0.0), **changed)
+    judged = verdict(limit, nothing)
+    assert judged.passed
+    assert noticed_rate(verdict(limit, found(0, 400, baseline=0.0))) is not None
+    assert noticed_rate(judged) is None
+    # Nor does an interval without width tell from where on the limit would have broken.
+    assert breaking_value(judged) is None

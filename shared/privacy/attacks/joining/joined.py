@@ -119,15 +119,19 @@ def join_sentences(
         ConfigurationError: either side has too few notes with two such sentences.
     """
     rng = np.random.default_rng(settings.seed)
-    half = len(public) // 2
-    order = rng.permutation(len(public)).tolist()
-    parts = ([public[index] for index in order[:half]], [public[index] for index in order[half:]])
     learning, choosing = (
-        shares_of(encoder, part, chosen, settings.notes, settings.public_shares, rng) for part in parts
+        shares_of(encoder, part, chosen, settings.notes, settings.public_shares, rng) for part in halves(public, rng)
     )
     return join_shares(
         learning, choosing, shares_of(encoder, attacked, chosen, settings.notes, settings.shares, rng), settings
     )
+
+
+def halves(notes: Sequence[Document], generator: np.random.Generator) -> tuple[list[Document], list[Document]]:
+    """Two halves of notes, drawn by chance."""
+    half = len(notes) // 2
+    order = generator.permutation(len(notes)).tolist()
+    return [notes[index] for index in order[:half]], [notes[index] for index in order[half:]]
 
 
 def join_shares(

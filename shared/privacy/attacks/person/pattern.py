@@ -93,7 +93,12 @@ def residual_pattern(
     spans = {category: [span for _, span in listed] for category, listed in owned.items()}
     if not spans:
         raise ConfigurationError("residual pattern: expected labelled PHI to put patients together from, got none")
-    looks = looks_of(encoder, spans, settings.draws)
+    firsts = [_firsts(note, encoder.scheme) for note in attacked]
+    # Also spans that were not drawn need a look: without one a note fits everybody.
+    asked = {
+        category: [*drawn, *(own[category] for own in firsts if category in own)] for category, drawn in spans.items()
+    }
+    looks = looks_of(encoder, asked, settings.draws)
     every = sorted(spans)
     listed = categories_known_of_patients(encoder.scheme)
     known_of = [category for category in every if category in listed] or every
@@ -113,7 +118,7 @@ def residual_pattern(
     ]
     if found[0].trials >= _MANY_NOTES:
         found.append(replace(found[0], measure=f"{_ALONE}, put together from at least {_MANY_NOTES} notes"))
-    found.append(_notes_alone(encoder.scheme, attacked, looks, {one: patients[one] for one in known_of}, settings))
+    found.append(_notes_alone(firsts, looks, {one: patients[one] for one in known_of}, settings))
     return found + [_bits(encoder.scheme, category, looks, spans[category], settings, rng) for category in every]
 
 
@@ -250,25 +255,28 @@ def _share_alone(looks: Sequence[NDArray[np.int64]]) -> float:
     return float((np.bincount(together) == 1).sum() / len(together))
 
 
+def _firsts(note: Document, scheme: LabelScheme) -> dict[int, Span]:
+    """The first span of each category."""
+    return {category: spans[0] for category, spans in _spans(tokenised_corpus([note], scheme), scheme).items()}
+
+
 def _notes_alone(
-    scheme: LabelScheme,
-    attacked: Sequence[Document],
+    firsts: Sequence[Mapping[int, Span]],
     looks: Looks,
     patients: Mapping[int, NDArray[np.int64]],
     settings: PatternSettings,
 ) -> Finding:
     """The attacked notes whose first span of each category looks like that of no patient but, perhaps, the one it is of."""
     alone = 0
-    for note in attacked:
+    for own in firsts:
         fits = np.ones(settings.patients, dtype=np.bool_)
-        for category, spans in _spans(tokenised_corpus([note], scheme), scheme).items():
-            look = looks[category].get(spans[0])
-            if category in patients and look is not None:
-                fits &= patients[category] == look
+        for category, listed in patients.items():
+            if category in own:
+                fits &= listed == looks[category][own[category]]
         alone += int(fits.sum()) <= 1
     knowledge = "a share whose sentences are put together to notes, the release, and what people know of every patient"
     measure = f"notes that look like at most one patient, of {settings.patients}"
-    return proportion(_FINDS, measure, alone, len(attacked), 0.0, knowledge, settings.seed)
+    return proportion(_FINDS, measure, alone, len(firsts), 0.0, knowledge, settings.seed)
 
 
 def _bits(
