@@ -28,6 +28,7 @@ from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import EncodeReport, Looked, looked_lines, read_report, warnings
 from site_client.sharing.protection import protection_lines
+from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.figures import KEYS
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
 from site_client.sharing.readable.recorded import RecordedNotes
@@ -136,9 +137,10 @@ def inspect(
     signed_manifest(workspace, path)
     share = open_share(path, public_keys={workspace.site: workspace.public_keys})
     manifest = share.manifest
-    with share.open() as reader:
-        counted, features = channels(reader, scheme), reader.features
     construction, unread = _construction(workspace, manifest)
+    chance = Chance.stated(scheme, manifest.protection) if construction is None else Chance.of(construction)
+    with share.open() as reader:
+        counted, features = channels(reader, scheme, chance), reader.features
     read = (
         None
         if construction is None
@@ -296,12 +298,12 @@ def alone_line(counted: Channels, sentences: int) -> str:
     known = "who already holds the text of such a sentence can tell that it is here"
     if counted.alone_in_words is None:
         return (
-            f"{counted.alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: {known}. Of how many more "
-            "the vectors tell it is not counted"
+            f"{counted.alone} of {sentences} sentences have a pattern of length, labels and casing that no other has, without what was drawn in the "
+            f"place of PHI: {known}. Of how many more the vectors tell it is not counted"
         )
     return (
-        f"{counted.alone_in_words} of {sentences} sentences stand alone, {counted.alone} of them by length, labels and casing, the others by what "
-        f"is shown of their words: {known}"
+        f"{counted.alone_in_words} of {sentences} sentences stand alone, {counted.alone} of them by length, labels and casing, the others by these "
+        f"and what is shown of their words, all without what was drawn in the place of PHI: {known}"
     )
 
 

@@ -1,18 +1,18 @@
-"""What a share tells beside its words: labels, casing classes, lengths, and which sentences stand alone by these or by their words too."""
+"""What a share tells beside its words: labels, casing classes, lengths, and which sentences stand alone by these, or by these and their words."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.payload.sentence_block import CASING_CLASSES, CODE_TYPE, CODES, SentenceBlock
+from protocols.payload.sentence_block import CASING_CLASSES, CODES, SentenceBlock
 from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.text.casing import CASING_CLASSES as CASING_NAMES
+from site_client.sharing.readable.chance import Chance
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Channels:
         categories: of PHI, those that occur, most frequent first.
         other: the tokens that are no PHI.
         lengths: sentences of each length, by number of tokens, those that occur.
-        alone: sentences whose length, labels and casing no other sentence of the share has.
-        alone_in_words: these, and those that show words outside of PHI as no other does: whoever has the release and the text of a
-            sentence computes what is shown of them. None where words are shown by vectors, not by codes.
+        alone: sentences whose length, labels and casing no other sentence of the share has, as far as these were not drawn.
+        alone_in_words: these, and those that no other is like in all of that and in what is shown of their words: whoever has the release
+            and the text of a sentence computes it. None where words are shown by vectors, not by codes.
     """
 
     categories: tuple[Category, ...]
@@ -52,29 +52,29 @@ class Channels:
     alone_in_words: int | None
 
 
-def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
+def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme, chance: Chance) -> Channels:
     """Count what is in the blocks of a share.
 
     Args:
         blocks: all of them, their values checked.
         scheme: of the release.
+        chance: what is drawn in them, and makes no sentence stand alone.
     """
     # One line more, for what nobody knows.
     unknown = len(scheme.tags)
     table = np.zeros((unknown + 1, CASING_CLASSES), dtype=np.int64)
     lengths = np.zeros(0, dtype=np.int64)
-    patterns, worded, coded = array("q"), array("q"), True
+    patterns, shown, coded = array("q"), array("q"), True
     for block in blocks:
         tags = np.where(block.tags == UNKNOWN_TAG, unknown, block.tags.astype(np.int64))
         table += np.bincount(tags * CASING_CLASSES + block.casing, minlength=table.size).reshape(table.shape)
         found = np.bincount(block.lengths)
         lengths = np.pad(lengths, (0, max(0, len(found) - len(lengths))))
         lengths[: len(found)] += found
-        patterns.extend(_patterns(block))
+        patterns.extend(chance.patterns(block))
         coded = coded and block.dim == CODES
         if coded:
-            worded.extend(_worded(block))
-    alone = _alone(patterns)
+            shown.extend(chance.shown(block))
     named = [
         *(_category(name, table[2 * index + 1], table[2 * index + 2]) for index, name in enumerate(scheme.categories)),
         _category("unknown, hidden like PHI", np.zeros(CASING_CLASSES, dtype=np.int64), table[unknown]),
@@ -83,36 +83,15 @@ def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
         tuple(sorted((one for one in named if one.tokens), key=lambda one: -one.tokens)),
         _category("no PHI", np.zeros(CASING_CLASSES, dtype=np.int64), table[0]),
         {length: int(lengths[length]) for length in np.flatnonzero(lengths).tolist()},
-        int(alone.sum()),
-        int((alone | _alone(worded)).sum()) if coded else None,
+        _alone(patterns),
+        _alone(shown) if coded else None,
     )
 
 
-def _patterns(block: SentenceBlock) -> list[int]:
-    """A number for what each sentence shows beside its words."""
-    return _numbers(np.column_stack([block.tags, block.casing, block.features]), block.offsets)
-
-
-def _worded(block: SentenceBlock) -> list[int]:
-    """A number for what each sentence shows outside of PHI, and where that stands: of each span one token, for what is shown of it is drawn."""
-    clear = (block.tags == 0)[:, None]
-    codes = np.ascontiguousarray(block.values, dtype=CODE_TYPE).view(np.uint8).reshape(block.tokens, -1)
-    shown = np.column_stack([codes, block.casing, block.features])
-    # A span goes on with even tags.
-    kept = clear[:, 0] | (block.tags % 2 == 1)
-    ends = np.append(0, np.cumsum(kept))[block.offsets]
-    return _numbers(np.column_stack([block.tags, np.where(clear, shown, 0)])[kept], ends)
-
-
-def _numbers(told: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[int]:
-    return [hash(told[begin:end].tobytes()) for begin, end in pairwise(offsets.tolist())]
-
-
-def _alone(numbers: array[int]) -> NDArray[np.bool_]:
-    """Which sentences have a number that no other has."""
-    _, which, times = np.unique(np.frombuffer(numbers, dtype=np.int64), return_inverse=True, return_counts=True)
-    found: NDArray[np.bool_] = times[which] == 1
-    return found
+def _alone(numbers: array[int]) -> int:
+    """How many sentences have a number that no other has."""
+    _, times = np.unique(np.frombuffer(numbers, dtype=np.int64), return_counts=True)
+    return int((times == 1).sum())
 
 
 def _category(name: str, begin: NDArray[np.int64], inside: NDArray[np.int64]) -> Category:

@@ -21,7 +21,9 @@ from shared.document import Document
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_classes
+from shared.text.tokens import Tokens
 from site_client.sharing.readable.lexicon import Lexicon
+from site_client.sharing.readable.recorded import RecordedNotes
 
 _DOCUMENTS = 256
 
@@ -96,8 +98,9 @@ class Originals:
         construction: of the release.
         lexicon: of the same.
         wanted: places of the sentences whose words are wanted; of the others content words are counted.
-        of_share: whether a note is of the share; the sentences of others, which left with another or stay, are not looked for.
-        read: takes the sentences of these notes, and the number of the note of each, int64 `[sentences]`.
+        recorded: what of the notes is of the share: sentences that left with another, or stay, are not looked for. None where that is
+            not known, so that all are.
+        read: takes each sentence that was found.
     """
 
     def __init__(
@@ -105,14 +108,14 @@ class Originals:
         construction: Coded,
         lexicon: Lexicon,
         wanted: Iterable[int],
-        of_share: Callable[[Document], bool] = lambda document: True,
-        read: Callable[[TokenisedSentences, NDArray[np.int64]], object] = lambda chunk, notes: None,
+        recorded: RecordedNotes | None = None,
+        read: Callable[[Own], object] = lambda own: None,
     ) -> None:
         self._construction, self._lexicon, self._wanted = construction, lexicon, frozenset(wanted)
         self._waiting: dict[int, list[int]] = defaultdict(list)
         self._left: list[Own] = []
         self._sentences = self._notes = 0
-        self._of_share, self._read = of_share, read
+        self._recorded, self._read = recorded, read
         self.content: dict[int, int] = {}
         """Content words of each sentence that was found, by its place in the share."""
         self.notes: dict[int, int] = {}
@@ -130,17 +133,24 @@ class Originals:
         """The documents as they are; on the way their sentences are looked for."""
         source = iter(documents)
         while batch := list(islice(source, _DOCUMENTS)):
-            cut = list(tokenise_documents(filter(self._of_share, batch)))
+            cut = list(tokenise_documents(batch if self._recorded is None else filter(self._recorded.take, batch)))
+            kept = np.concatenate([np.zeros(0, dtype=np.bool_), *(self._left_with_share(*one) for one in cut)])
             sizes = [len(tokens.sentence_starts) for _, tokens in cut]
             notes, done = np.repeat(np.arange(self._notes, self._notes + len(cut)), sizes), 0
             self._notes += len(cut)
             for chunk in tokenised_chunks(cut, self._construction.scheme):
-                self._add_notes(chunk, notes[done : done + chunk.sentences])
+                here = slice(done, done + chunk.sentences)
+                if kept[here].any():
+                    self._add_notes(chunk.leave_out(~kept[here]), notes[here][kept[here]])
                 done += chunk.sentences
             yield from batch
 
+    def _left_with_share(self, document: Document, tokens: Tokens) -> NDArray[np.bool_]:
+        if self._recorded is None:
+            return np.ones(len(tokens.sentence_starts), dtype=np.bool_)
+        return self._recorded.sentences(document, tokens)
+
     def _add_notes(self, chunk: TokenisedSentences, notes: NDArray[np.int64]) -> None:
-        self._read(chunk, notes)
         ends = np.append(chunk.starts, chunk.tokens)
         shapes = _Shape.of(self._construction.codes(chunk), chunk.tags, casing_classes(chunk.words), ends)
         counted = zip(self._content(chunk).tolist(), notes.tolist(), strict=True)
@@ -163,6 +173,7 @@ class Originals:
 
     def _take(self, place: int, own: Own) -> None:
         self.content[place], self.notes[place] = own.content, own.note
+        self._read(own)
         if place in self._wanted:
             self.found[place] = own
 

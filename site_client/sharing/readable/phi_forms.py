@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shared.constructions.construction import Construction
-from shared.labels import categories_known_of_patients
+from shared.labels import categories_known_of_patients, tag_spans
 from shared.privacy.attacks.person.pattern import Span, looks_of
-from shared.sentences.tokenised import TokenisedSentences
 from site_client.sharing.readable.figures import ALONE_BY_PHI, Figure
+from site_client.sharing.readable.originals import Own
 
 _WHAT = "notes that look like no other note of this share by the form of their labelled PHI"
 # Of the share: two spans look alike where they do in each of these.
@@ -39,18 +36,13 @@ class PhiForms:
     def __repr__(self) -> str:
         return f"PhiForms({len(self._of_notes)} notes)"
 
-    def add(self, chunk: TokenisedSentences, notes: NDArray[np.int64]) -> None:
-        """Take in the next sentences.
-
-        Args:
-            chunk: labelled.
-            notes: the note of each, int64 `[sentences]`.
-        """
-        for start, end, category in chunk.spans():
+    def add(self, own: Own) -> None:
+        """Take in the next sentence of a note that was found in the share."""
+        for start, end, category in tag_spans(own.tags):
             if category < len(self._construction.scheme.categories):
-                span = (category, tuple(chunk.words[start:end]))
+                span = (category, tuple(own.words[start:end]))
                 number = self._numbers.setdefault(span, len(self._numbers))
-                self._of_notes[int(notes[chunk.sentence_of_token[start]])].add(number)
+                self._of_notes[own.note].add(number)
 
     @staticmethod
     def not_counted(why: str) -> Figure:

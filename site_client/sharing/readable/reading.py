@@ -81,7 +81,7 @@ class Reader:
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents as they are; on the way the sentences of the share are looked for in them."""
-        known = () if self._recorded is None else (self._recorded.take, self._phi_forms.add)
+        known = () if self._recorded is None else (self._recorded, self._phi_forms.add)
         originals = self._originals = Originals(self._construction, self._lexicon, self._drawn, *known)
         with self._share.open() as reader:
             for block in reader:

@@ -22,6 +22,7 @@ from site_client.sharing import encode as encoding
 from site_client.sharing import inspect as inspecting
 from site_client.sharing.inspect import inspection_lines
 from site_client.sharing.inspect_page import write_page
+from site_client.sharing.readable.chance import Chance
 from site_client.sharing.side_channels import channels
 from site_client.workspace import Workspace
 from tests.constructions import WithLengths
@@ -95,8 +96,9 @@ def test_a_sentence_stands_alone_by_its_features_too() -> None:
     def other(*classes: int) -> SentenceBlock:
         return replaced(coded, features=np.array(classes, dtype=np.uint8)[:, None])
 
-    assert channels([other(0, 1), other(0, 1)], sites.SCHEME).alone == 0
-    assert channels([other(0, 1), other(1, 0)], sites.SCHEME).alone == 2
+    told = Chance.stated(sites.SCHEME, {})
+    assert channels([other(0, 1), other(0, 1)], sites.SCHEME, told).alone == 0
+    assert channels([other(0, 1), other(1, 0)], sites.SCHEME, told).alone == 2
 
 
 def test_the_provider_takes_in_what_its_release_declares_and_nothing_else(site: Workspace, tmp_path: Path) -> None:

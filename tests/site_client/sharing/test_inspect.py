@@ -13,7 +13,6 @@ import pytest
 
 from protocols.errors import ProtocolError
 from protocols.payload.opening import open_payload
-from protocols.payload.sentence_block import SentenceBlock
 from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
@@ -22,6 +21,7 @@ from site_client.policy.stored import load_policy
 from site_client.sharing.encode_report import Looked, looked_lines, read_report, report_path
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
+from site_client.sharing.readable.chance import Chance
 from site_client.sharing.side_channels import channels
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, values
@@ -31,11 +31,12 @@ from tests.tiny_notes import tiny_notes, write_notes
 
 SCHEME = LabelScheme("tiny", ("PATIENT", "DATE"))
 NOTES = list(tiny_notes(24, 1, "north"))
+DRAWN = Chance.stated(SCHEME, {"surrogates": 1})
 
 
 def test_the_channels_are_counted_over_all_blocks() -> None:
     blocks = [make_block([3, 4, 1], seed=seed) for seed in range(4)]
-    found = channels(blocks, SCHEME)
+    found = channels(blocks, SCHEME, DRAWN)
     tags = np.concatenate([block.tags for block in blocks])
     assert {one.name: (one.spans, one.tokens) for one in found.categories} == {
         name: (int((tags == begin).sum()), int(((tags == begin) | (tags == begin + 1)).sum()))
@@ -50,43 +51,14 @@ def test_the_channels_are_counted_over_all_blocks() -> None:
 
 def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
     block = make_block([3, 4])
-    assert channels([block], SCHEME).alone == 2
+    assert channels([block], SCHEME, DRAWN).alone == 2
     # The same labels and casing under other representations is the same pattern.
     other = make_block([2], seed=9)
-    assert channels([block, block, other], SCHEME).alone == 1
-
-
-def coded(codes: list[int], tags: list[int], lengths: list[int], casing: list[int] | None = None) -> SentenceBlock:
-    return SentenceBlock(
-        np.array(codes, dtype="<u4"),
-        np.array(tags, dtype=np.uint8),
-        np.zeros(len(codes), dtype=np.uint8) if casing is None else np.array(casing, dtype=np.uint8),
-        np.array(lengths, dtype="<i4"),
-    )
-
-
-def test_sentences_of_other_words_stand_alone_by_these_where_they_are_written_alike() -> None:
-    found = channels([coded(list(range(8)), [0] * 8, [2] * 4)], SCHEME)
-    assert (found.alone, found.alone_in_words) == (0, 4)
-    # Over all blocks, as the other count.
-    found = channels([coded([1, 2], [0, 0], [2]), coded([1, 2, 3, 2], [0] * 4, [2, 2])], SCHEME)
-    assert (found.alone, found.alone_in_words) == (0, 1)
-
-
-def test_what_stands_in_the_place_of_phi_makes_no_sentence_stand_alone() -> None:
-    # A span has drawn words, and may have drawn how many; who holds the sentence does not know them.
-    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2])], SCHEME)
-    assert (found.alone, found.alone_in_words) == (0, 0)
-    one_more = coded([7, 3, 4], [0, 1, 2], [3])
-    found = channels([coded([7, 1, 7, 2], [0, 1, 0, 1], [2, 2]), one_more], SCHEME)
-    # By its length it stands alone, so it does by either.
-    assert (found.alone, found.alone_in_words) == (1, 1)
-    unknown = coded([7, 1, 7, 2], [0, 255, 0, 255], [2, 2])
-    assert channels([unknown], SCHEME).alone_in_words == 0
+    assert channels([block, block, other], SCHEME, DRAWN).alone == 1
 
 
 def test_which_sentences_stand_alone_by_vectors_is_not_counted() -> None:
-    assert channels([make_block([3, 4])], SCHEME).alone_in_words is None
+    assert channels([make_block([3, 4])], SCHEME, DRAWN).alone_in_words is None
 
 
 @pytest.mark.parametrize("hides_casing", [False, True])

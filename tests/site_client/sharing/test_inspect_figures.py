@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from protocols.payload.sentence_block import SentenceBlock
 from shared.constructions.procedures.codes import CodedSurrogates
@@ -30,6 +29,7 @@ from site_client.sharing.readable.same_note import SameNote, drawn_notes
 from site_client.workspace import Workspace
 from tests.loop import done, hospital, values
 from tests.site_client import sites
+from tests.site_client.sharing.sifting.encodings import leave
 from tests.site_client.sharing.test_inspect_reading import MADE, NAMES, alone, share_of
 from tests.tiny_notes import long_notes, note, phi_strings, tiny_notes, write_notes
 
@@ -204,16 +204,20 @@ def pieces(one: Document) -> list[str | tuple[str, str]]:
     return [*found, one.text[done_until:]]
 
 
-def forms(*notes: Document) -> dict[str, float]:
-    found = PhiForms(MADE)
-    for number, one in enumerate(notes):
-        chunk = tokenised_corpus([one], SCHEME)
-        found.add(chunk, numbers(number, chunk.sentences))
-    return dict(found.figure().counts)
+def forms(*notes: Document, left_out: str = "") -> dict[str, float]:
+    """Of the notes, a share of which lacks the sentences with a word."""
+    return dict(phi_forms(*notes, left_out=left_out).figure().counts)
 
 
-def numbers(note_number: int, sentences: int) -> NDArray[np.int64]:
-    return np.full(sentences, note_number, dtype=np.int64)
+def phi_forms(*notes: Document, left_out: str = "") -> PhiForms:
+    chunk, found = tokenised_corpus(notes, SCHEME), PhiForms(MADE)
+    chunk = chunk.leave_out(np.array([left_out in words for words, _ in chunk.split()], dtype=np.bool_))
+    block = block_of(MADE.share_sentences(chunk, PrivateNoise()))
+    originals = Originals(MADE, Lexicon(MADE), (), read=found.add)
+    originals.add_share(block)
+    assert list(originals.watch(notes)) == list(notes)
+    originals.find_open([block])
+    return found
 
 
 def labelled(*spans: tuple[str, str]) -> Document:
@@ -238,10 +242,43 @@ def test_the_form_of_what_people_do_not_know_is_counted_apart() -> None:
     assert forms(one, other, nobody)["alone_by_what_people_know"] == 0
 
 
+def test_phi_of_a_sentence_that_is_not_in_the_share_does_not_count() -> None:
+    one = note("one", "seen by ", ("Anna", "PATIENT"), " today.\n\n", "advised by ", ("EVA", "DOCTOR"), " in a note.\n")
+    other = note("other", "seen by ", ("Otto", "PATIENT"), " today.\n\n", "Dr ", ("IDA", "DOCTOR"), " of chest pain.\n")
+    assert forms(one, other) == {"notes": 2, "alone": 0, "alone_by_what_people_know": 0}
+    # As the guard drops it: only one of the two doctors leaves.
+    assert forms(one, other, left_out="advised") == {"notes": 2, "alone": 2, "alone_by_what_people_know": 0}
+
+
+def test_phi_that_left_with_an_earlier_share_does_not_count(tmp_path: Path) -> None:
+    def doctor(name: str, end: str = "of chest pain") -> list[str | tuple[str, str]]:
+        return ["\n\nPlease call Dr ", (name, "DOCTOR"), f" {end} today.\n"]
+
+    later = [
+        # Outside of PHI the sentence that left is like one that leaves now, and comes before it.
+        note("one", *pieces(LONG[0]), *doctor("EVA KOCH")),
+        note("other", *pieces(LONG[1]), *doctor("Ida")),
+        note("third", *pieces(LONG[2]), *doctor("Uma", "of fever")),
+        LONG[3],
+    ]
+    workspace = sites.site(tmp_path, MADE)
+    at = ("--workspace", workspace.root)
+    first = write_notes(tmp_path / "first", [note("first", *doctor("EVA KOCH"))])
+    done(hospital("encode", first, "--out", tmp_path / "first.parquet", *at))
+    leave(workspace, 1)
+    done(hospital("encode", write_notes(tmp_path / "later", later), "--out", tmp_path / "later.parquet", *at))
+    found = inspect(workspace, tmp_path / "later.parquet", SCHEME, later, 100)
+    assert found.reading is not None
+    assert found.reading.counts.with_original == found.manifest.sentences
+    # The first looks like the last, and the two others like one another.
+    assert figure(found, ALONE_BY_PHI).counts == {"notes": 4, "alone": 0, "alone_by_what_people_know": 0}
+    beside = {token.text for one in found.reading.sentences for part in one.original or () for token in part.tokens}
+    assert {"Ida", "Uma"} <= beside
+    assert "EVA" not in beside
+
+
 def test_one_note_is_compared_with_none() -> None:
-    found = PhiForms(MADE)
-    chunk = tokenised_corpus(LONG[:1], SCHEME)
-    found.add(chunk, numbers(0, chunk.sentences))
+    found = phi_forms(LONG[0])
     assert "not counted, for fewer than two of these notes" in found.figure().line
     assert "Quill" not in repr(found)
 

@@ -23,6 +23,7 @@ from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import Sieve
 from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace, create
+from tests.loop import sample_the_same_runs
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import long_notes, note
 
@@ -31,6 +32,7 @@ A, B = "aa" * 32, "bb" * 32
 
 def new_site(folder: Path) -> Workspace:
     made = create(folder / "site", "north")
+    sample_the_same_runs(made.root)
     # Nothing is kept before there is an entry.
     ledger.record(made, Event.ENROLMENT_REQUESTED, {})
     return made
