@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from foundation.files import flush, stage_file
 from foundation.os_errors import map_os_errors
 
 _ABANDONED_S = 24 * 3600
+_OTHERS = 0o077
 # Of linux/fs.h: XFS and Btrfs know it.
 _FICLONE = 0x40049409
 
@@ -22,7 +25,7 @@ class FolderStore(PrivateCopies):
     """A store in a folder.
 
     Args:
-        root: the folder; made with the first object.
+        root: the folder; made with the first object, its owner's alone like all in it.
         scratch: as for `PrivateCopies`; a file system that has both can let a copy share the blocks of the object.
     """
 
@@ -35,9 +38,10 @@ class FolderStore(PrivateCopies):
         target = self._root / object_name(sha256)
         with map_os_errors(path), path.open("rb") as source:
             with map_os_errors(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                for folder in (self._root.parent, self._root):
-                    flush(folder)
+                for folder in (self._root, target.parent):
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    _close_to_others(folder)
+                    flush(folder.parent)
             # Over an object that is there too: whatever happened to its bytes, afterwards they are right.
             with stage_file(target) as temporary, map_os_errors(target), temporary.open("wb") as copy:
                 copy.writelines(verify_chunks(file_chunks(source, path), sha256))
@@ -63,9 +67,12 @@ class FolderStore(PrivateCopies):
                 flush(path.parent)
 
     def tidy(self) -> int:
-        """Removes what an interrupted writing left; see ObjectStore."""
+        """Removes what an interrupted writing left, and closes the folders that an earlier version left open; see ObjectStore."""
         removed = 0
         with map_os_errors(self._root):
+            for folder in (self._root, *self._root.glob("[0-9a-f]" * 2)):
+                if folder.is_dir():
+                    _close_to_others(folder)
             for path in self._root.glob("??/.*.partial"):
                 # Anything younger may be the file of a writer that is at work.
                 if path.stat().st_mtime < time.time() - _ABANDONED_S:
@@ -88,6 +95,13 @@ class FolderStore(PrivateCopies):
                 else:
                     file.writelines(verify_chunks(file_chunks(source, path), sha256))
                     file.flush()
+
+
+def _close_to_others(folder: Path) -> None:
+    """Lets nobody but its owner into a folder; one of another account is not ours to close."""
+    status = folder.stat()
+    if status.st_mode & _OTHERS and status.st_uid == os.geteuid():
+        folder.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
 
 
 def _share_blocks(source: IO[bytes], copy: IO[bytes]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from aggregator.errors import WorkspaceError
 from aggregator.publishing.head_record import OWN_NOTES, RECORD
-from aggregator.publishing.quality_gate import Passed, Reason
+from aggregator.publishing.quality_gate import Passed, Reason, trained_with_hospitals
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
 from shared.privacy.audit_record import describe_audit
@@ -59,7 +59,7 @@ def model_card(
         "## Learned from\n\n" + "\n".join(_learned(made, trained)),
         "## Worth\n\n" + _worth(fields.kind, trained) + _promised(trained) + _lower(passed),
         "## Audit\n\n" + _audit(verdict),
-        "## What this does not show\n\n" + _limits(fields.kind, _with_hospitals(trained)),
+        "## What this does not show\n\n" + _limits(fields.kind, trained_with_hospitals(trained)),
         "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
         "## Software\n\n" + "\n".join(f"- {name} {version}" for name, version in sorted(fields.software.items())),
     ]
@@ -82,7 +82,7 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
         f"- representer: public notes, {_count(made, 'sentences')} sentences, {_count(made, 'tokens')} tokens, "
         f"{_count(made, 'phi_tokens')} of them PHI; protection: {options.get('procedure', _UNKNOWN)}"
     ]
-    if trained and _with_hospitals(trained):
+    if trained and trained_with_hospitals(trained):
         lines.append(_together(trained))
     elif trained:
         sites = {share["site"] for share in trained.get("shares", [])}
@@ -98,12 +98,6 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
             )
         )
     return lines
-
-
-def _with_hospitals(trained: Mapping[str, Any]) -> bool:
-    """Whether hospitals trained the head together over a connection: nothing of what they learned from is here."""
-    together = trained.get("federated")
-    return bool(together and not together["simulated"])
 
 
 def _together(trained: Mapping[str, Any]) -> str:
@@ -128,7 +122,7 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
     rows = [
         "On the tenth of the provider's own notes that the training never saw; a word counts as PHI or not. Hospitals' notes stayed with them, "
         "and no score is of them."
-        if _with_hospitals(trained)
+        if trained_with_hospitals(trained)
         else "On the tenth of every share that the training never saw; a word counts as PHI or not. The last column is a head trained "
         "on the public notes alone: the difference is what sharing is worth.",
         "",
@@ -156,7 +150,7 @@ def _promised(trained: Mapping[str, Any]) -> str:
     if not stated:
         return ""
     how = "as far as their shares tell"
-    if _with_hospitals(trained):
+    if trained_with_hospitals(trained):
         how = "each measured by itself on its own notes, with the head that was followed without it"
     rows = [
         f"\n\nAt a hospital that shared nothing, median of {stated['hospitals']} that were left out in turn, {how}:",

@@ -11,7 +11,7 @@ withdrawal excuses false alarms.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,8 +29,21 @@ FALSE_ALARMS = "false alarms"
 """The category of what is no PHI, of which a head should call nothing PHI."""
 FALSE_TOLERANCE = 0.005
 """The same for them: there are far more words that are no PHI, and trainings differ by fewer of them."""
+OWN_HELD_OUT = "on the provider's own held-out notes; no hospital's"
+"""Where a head was measured that hospitals trained together: nothing else is here."""
 _NAMED = 3
 _AGAINST = "what it finds against an earlier release"
+_EACH = "what each site does to the others"
+
+
+def trained_with_hospitals(record: Mapping[str, Any]) -> bool:
+    """Whether hospitals trained a head together over a connection, so that no note and no share of theirs was here to measure on.
+
+    Args:
+        record: of its training.
+    """
+    together = record.get("federated")
+    return bool(together and not together["simulated"])
 
 
 def is_worse(category: str, low: float, high: float) -> bool:
@@ -214,11 +227,16 @@ def _measured(head: Path) -> tuple[list[str], list[str]]:
         seen = [str(one["site"]) for one in sites if one["changes"]]
         unseen = [str(one["site"]) for one in sites if not one["changes"]]
         against = [f"release {compared['release']}"] if compared.get("changes") else []
+        own = trained_with_hospitals(record)
     missing = [] if against else [_AGAINST]
     if seen:
         against.append("without " + (" or ".join(seen) if unseen else "any of the sites"))
-    if unseen or not seen:
-        missing.append(f"what {' and '.join(unseen) if seen else 'each site'} does to the others")
+    if own or not seen:
+        missing.append(_EACH)
+    elif unseen:
+        missing.append(f"what {' and '.join(unseen)} does to the others")
+    if own and against:
+        against[-1] += f" ({OWN_HELD_OUT})"
     return against, missing
 
 

@@ -18,15 +18,16 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,250}"
 _NAME = re.compile(rf"(metadata|targets|log)(/{_PART}){{1,6}}")
 
 
-def release_file(root: Path, name: str) -> FileResponse:
-    """A file of the repository; ranges are answered by the response.
+def release_file(root: Path, name: str, ranges: str = "") -> FileResponse:
+    """A file of the repository; a range is answered by the response.
 
     Args:
         root: folder of the repository.
         name: as the request has it, decoded.
+        ranges: its header Range; "" for none.
 
     Raises:
-        RequestError: there is no such file, or it lies elsewhere.
+        RequestError: there is no such file, or it lies elsewhere; or more than one range of it is asked for.
     """
     path = root / name
     if _NAME.fullmatch(name):
@@ -36,9 +37,20 @@ def release_file(root: Path, name: str) -> FileResponse:
         except OSError:
             status = None
         if status is not None and stat.S_ISREG(status.st_mode):
+            # Nobody signs this, and each of thousands of ranges would cost as much as a request.
+            if "," in ranges:
+                raise _several_ranges(status.st_size)
             headers = {
                 "cache-control": _CACHES.get(name.partition("/")[0], _ASK_FIRST),
                 "x-content-type-options": "nosniff",
             }
             return FileResponse(path, headers=headers, media_type="application/octet-stream", stat_result=status)
     raise RequestError("expected a file of the releases, got none of this name; check it", status=404, code="not-found")
+
+
+def _several_ranges(size: int) -> RequestError:
+    return RequestError(
+        "expected one range, got several; ask for each by itself",
+        status=416,
+        headers={"content-range": f"bytes */{size}"},
+    )

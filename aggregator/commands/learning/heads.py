@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aggregator.refreshing.found import Found
     from aggregator.training.head import HeadOptions, HeadTraining
     from aggregator.training.judging.comparison import Comparison
-    from aggregator.training.judging.influence import Influence
     from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
 
@@ -228,7 +227,7 @@ def head_lines(trained: HeadTraining) -> list[str]:
     """What a head was trained on, what it is worth, and what each site does to the others."""
     return [
         *_pool_lines(trained),
-        *_influence_lines(trained.influence),
+        *_influence_lines(trained),
         *_comparison_lines(trained.compared),
         *_points_lines(trained),
     ]
@@ -279,13 +278,15 @@ def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
     ]
 
 
-def _influence_lines(influence: Influence | None) -> list[str]:
-    """What each site does to the others, and who stands out."""
-    from aggregator.publishing.quality_gate import FALSE_ALARMS
+def _influence_lines(trained: HeadTraining) -> list[str]:
+    """What each site does to the others, or as far as the provider's own notes show it; and who stands out."""
+    from aggregator.publishing.quality_gate import FALSE_ALARMS, OWN_HELD_OUT
 
+    influence = trained.influence
     if influence is None:
         return ["influence of the sites: not measured"]
-    lines = [f"recall at all others with each site and without it ({influence.mode}); 95% interval of the difference:"]
+    of, where = ("", f", {OWN_HELD_OUT}") if _with_hospitals(trained) else (" at all others", "")
+    lines = [f"recall{of} with each site and without it ({influence.mode}{where}); 95% interval of the difference:"]
     for one in influence.sites:
         if not one.changes:
             lines.append(f"  {one.site:20} not measured")
@@ -325,8 +326,7 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
 def _points_lines(trained: HeadTraining) -> list[str]:
     """What an unseen hospital is promised."""
     if trained.points is None:
-        together = bool(trained.federated) and not trained.federated["simulated"]
-        who = "of notes enough that measure them" if together else "whose shares hold codes"
+        who = "of notes enough that measure them" if _with_hospitals(trained) else "whose shares hold codes"
         return [f"operating points: none, so hospitals can't ask for a recall; they take three hospitals {who}"]
     lines = [
         f"what a hospital that nobody has seen is promised, median of {trained.points.hospitals}, each left out in turn:"
@@ -338,3 +338,9 @@ def _points_lines(trained: HeadTraining) -> list[str]:
             f"at the worst {one.least:.3f}{default}"
         )
     return lines
+
+
+def _with_hospitals(trained: HeadTraining) -> bool:
+    from aggregator.publishing.quality_gate import trained_with_hospitals
+
+    return trained_with_hospitals({"federated": trained.federated})

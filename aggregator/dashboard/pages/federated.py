@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from aggregator.dashboard.blocks import Block, Cell, Facts, Mark, Page, Plot, Table, Words, part
 from aggregator.dashboard.pages.reading import Reading
 from aggregator.publishing.head_record import OWN_NOTES
-from shared.federated.screening import Refusal
+from shared.federated.aggregation import lower_median
+from shared.federated.local import LocalRecipe
+from shared.federated.private import STEPS_IN_A_PASS
+from shared.federated.screening import Limits, Refusal
 from shared.report import light
 
 _LINES, _NAMED = 7, 8
@@ -17,7 +23,8 @@ _LINES, _NAMED = 7, 8
 
 def federated(reading: Reading) -> Page:
     """The last training together."""
-    record: Mapping[str, Any] = reading.head_record().get("federated") or {}
+    head = reading.head_record()
+    record: Mapping[str, Any] = head.get("federated") or {}
     rounds: Sequence[Mapping[str, Any]] = record.get("rounds") or []
     if not rounds:
         said = "The head in the workspace was trained from shares, in one place. `aggregator federate` trains together with hospitals."
@@ -31,7 +38,7 @@ def federated(reading: Reading) -> Page:
     pairs += [("your own notes", f"took part in {own} of {len(rounds)} rounds")]
     blocks: list[Block] = [
         Facts("", pairs),
-        *([_norms(rounds, sites)] if sites else []),
+        *([_lengths(rounds, sites, _recipe(head), _limits(plan))] if sites else []),
         _table(rounds, sites, reading),
     ]
     return Page("Federated rounds", blocks, _answer(rounds, sites))
@@ -49,30 +56,69 @@ def _answer(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> str:
     return f"{took_part} all {len(rounds)} rounds{'' if nodes else ', and nobody was refused'}.{brought}"
 
 
-def _norms(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> Plot:
-    farthest = {site: max(one["norms"].get(site, 0.0) for one in rounds) for site in sites}
+def _lengths(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], recipe: LocalRecipe, limits: Limits) -> Plot:
+    found = [_over_steps(one, recipe, limits) for one in rounds]
+    farthest = {site: max(one.get(site, 0.0) for one in found) for site in sites}
+    sentences = {site: int(count) for one in rounds for site, count in one["sentences"].items()}
     drawn = sorted(sites, key=lambda site: (-farthest[site], site))[:_LINES]
     series = {
-        site: [(float(one["number"]), float(one["norms"][site])) for one in rounds if site in one["norms"]]
+        site: [
+            (float(one["number"]), lengths[site]) for one, lengths in zip(rounds, found, strict=True) if site in lengths
+        ]
         for site in drawn
     }
     svg = light.lines(
-        "How far the weights of each hospital went, by round",
+        "How far the weights of each hospital went, over the root of its steps, by round",
         series,
         light.Axis("round"),
-        light.Axis("norm of the update", low=0.0),
+        light.Axis("norm of the update, over the root of its steps", low=0.0),
     )
     rows = [
-        (Cell(site, f"/sites/{site}"), f"{farthest[site]:.3g}", str(sum(site in one["norms"] for one in rounds)))
+        (
+            Cell(site, f"/sites/{site}"),
+            f"{farthest[site]:.3g}",
+            f"{sentences[site]:,}",
+            str(sum(site in one for one in found)),
+        )
         for site in drawn
     ]
     more = f" Of {len(sites)} hospitals the {_LINES} that went farthest." if len(sites) > _LINES else ""
-    said = f"One that goes much farther than the others every time is worth a call.{more}"
+    head = ("hospital", "farthest, over the root of its steps", "sentences, last round", "rounds")
     return Plot(
-        "How far each hospital's weights went",
-        svg,
-        Table("By hospital", ("hospital", "farthest", "rounds"), rows),
-        said,
+        "How far each hospital's weights went", svg, Table("By hospital", head, rows), _how_to_read(limits) + more
+    )
+
+
+def _how_to_read(limits: Limits) -> str:
+    return (
+        "Over the root of its steps, as the screen judges: a hospital of many sentences takes more steps in a round, and goes farther. One that goes much "
+        f"farther than the others every time is worth a call; what goes more than {limits.times_median:g} times as far as the median is refused. The steps are "
+        f"those of a round without noise: of one with noise the screen counts {STEPS_IN_A_PASS} a pass, and the record does not say which had any."
+    )
+
+
+def _over_steps(one: Mapping[str, Any], recipe: LocalRecipe, limits: Limits) -> dict[str, float]:
+    """How far each site went in a round, your own notes too, over the root of the steps that the screen counts; see `shared.federated.screening`."""
+    sentences: Mapping[str, int] = {site: one["sentences"][site] for site in one["norms"]}
+    # What a site says of its sentences is not believed beyond so many median sites.
+    most = limits.times_sentences * lower_median(np.array(list(sentences.values()), np.float64))
+    return {
+        site: norm / math.sqrt(recipe.steps(math.ceil(min(sentences[site], most))))
+        for site, norm in one["norms"].items()
+    }
+
+
+def _recipe(head: Mapping[str, Any]) -> LocalRecipe:
+    """What each site was asked to do in a round, as far as it decides its steps; the defaults where a record does not say it."""
+    plan, usual = head["federated"].get("plan") or {}, LocalRecipe()
+    batch = int((head.get("recipe") or {}).get("batch", usual.batch))
+    return LocalRecipe(int(plan.get("local_epochs", usual.epochs)), min(batch, int(plan.get("batch", usual.batch))))
+
+
+def _limits(plan: Mapping[str, Any]) -> Limits:
+    told, usual = plan.get("limits") or {}, Limits()
+    return Limits(
+        float(told.get("times_median", usual.times_median)), float(told.get("times_sentences", usual.times_sentences))
     )
 
 

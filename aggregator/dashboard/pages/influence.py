@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from aggregator.dashboard.blocks import ROWS, Block, Cell, Field, Form, Mark, Page, Plot, Table, Words, pager, part
@@ -9,6 +10,7 @@ from aggregator.dashboard.pages.marks import moment, ratio
 from aggregator.dashboard.pages.reading import Reading
 from aggregator.enrolled.alarms import list_alarms
 from aggregator.enrolled.share_counts import releases_of, shares_page
+from aggregator.publishing.quality_gate import trained_with_hospitals
 from aggregator.registry.states import AccountRole, ShareState
 from shared.report import light
 
@@ -16,18 +18,52 @@ _ALARMS, _SITES = 20, 15
 _TITLE = "With each hospital and without it"
 
 
+@dataclass(frozen=True)
+class _Told:
+    """The words for where it was measured.
+
+    Args:
+        found: what the columns hold.
+        drawn: title of the drawing.
+        table: that of the table.
+        said: how to read them.
+    """
+
+    found: str
+    drawn: str
+    table: str
+    said: str
+
+
+_AT_THE_OTHERS = _Told(
+    "recall of the others",
+    "Recall at all other hospitals, with each and without it",
+    "Recall at all others, measured",
+    "A hospital whose grey dot lies right of the blue one takes something from the others.",
+)
+# Of those who trained together no note and no share is here: what they do to one another nobody has measured.
+_ON_YOUR_OWN = _Told(
+    "recall on your own notes",
+    "Recall on your own held-out notes, with each hospital and without it",
+    "Recall on your own held-out notes, measured",
+    "It was measured on your own held-out notes; no hospital's, so nobody knows what one does at another. With a hospital whose grey dot lies right of the blue one less is found in yours.",
+)
+
+
 def influence(reading: Reading) -> Page:
     """Influence of each site by the record of the head; alarms; withdrawals."""
-    found = reading.head_record().get("influence")
+    record = reading.head_record()
+    found = record.get("influence")
     blocks: list[Block] = [*_alarms(reading)]
     if found and found.get("sites"):
-        blocks.append(_changes(found, reading))
+        told = _ON_YOUR_OWN if trained_with_hospitals(record) else _AT_THE_OTHERS
+        blocks.append(_changes(found, told, reading))
     else:
         blocks.append(Words(_TITLE, ("The head in the workspace was trained without measuring it.",)))
     return Page("Influence and withdrawal", [*blocks, _withdrawn(reading)])
 
 
-def _changes(found: dict[str, Any], reading: Reading) -> Plot | Table:
+def _changes(found: dict[str, Any], told: _Told, reading: Reading) -> Plot | Table:
     """All of them: one whose influence was not measured, as where too little PHI is held out, stands there as that."""
     out = found.get("standing_out") or {}
     sites = [(one["site"], one["changes"][0] if one["changes"] else {}) for one in found["sites"]]
@@ -36,24 +72,22 @@ def _changes(found: dict[str, Any], reading: Reading) -> Plot | Table:
     shown, pages = part(sites, reading.page, "/influence", _SITES)
     unmeasured = sum(not change for _, change in sites)
     rows = [_row(site, change, "; ".join(out.get(site, ()))) for site, change in sites[shown]]
-    head = ("hospital", "recall of the others with it", "without it", "difference, 95% interval", "stands out")
+    head = ("hospital", f"{told.found} with it", "without it", "difference, 95% interval", "stands out")
     if unmeasured == len(sites):
         said = "It was measured of none of the hospitals, as where too little PHI is held out or there are no others."
         return Table(_TITLE, head, rows, pages, said=said)
     drawn = light.dots(
-        "Recall at all other hospitals, with each and without it",
+        told.drawn,
         [site for site, _ in sites[shown]],
         {
             "without it": [one.get("before") for _, one in sites[shown]],
             "with it": [one.get("recall") for _, one in sites[shown]],
         },
     )
-    said = "A hospital whose grey dot lies right of the blue one takes something from the others. An honest one may, by a guideline of its own."
+    said = f"{told.said} An honest one may do that, by a guideline of its own."
     if unmeasured:
         said += f" Not measured: {unmeasured} of {len(sites)} hospitals."
-    return Plot(
-        _TITLE, drawn, Table(f"Recall at all others, measured {found.get('mode', '')}", head, rows, pages), said
-    )
+    return Plot(_TITLE, drawn, Table(f"{told.table} {found.get('mode', '')}", head, rows, pages), said)
 
 
 def _row(site: str, change: dict[str, Any], said: str) -> tuple[Cell | str, ...]:

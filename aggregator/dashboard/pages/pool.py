@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from aggregator.dashboard.blocks import Block, Cell, Facts, Field, Form, Page, Plot, Table, Words, part
+from aggregator.dashboard.blocks import Block, Cell, Facts, Field, Form, Page, Plot, Table, Words, count, part
 from aggregator.dashboard.pages.marks import ratio
 from aggregator.dashboard.pages.reading import Reading, Record, fitting_releases
 from aggregator.enrolled.share_counts import Grown, growth
 from aggregator.publishing.head_record import OWN_NOTES
+from aggregator.publishing.quality_gate import trained_with_hospitals
 from aggregator.registry.states import AccountRole, ShareState
 from shared.report import light
 
 _SITES = 15
 """So many hospitals a drawing shows; the table beside it pages through all of them."""
 _MONTHS = 36
+_HEAD = "The head in the workspace"
+_NOTHING_HELD_OUT = "Nothing was held out, so nothing is known."
 
 
 def pool(reading: Reading) -> Page:
     """Growth, and recall of the head in the workspace."""
     record = reading.head_record()
     blocks: list[Block] = [_growth(growth(reading.workspace), fitting_releases(reading.workspace))]
-    if record:
+    if record and trained_with_hospitals(record):
+        blocks += [_together(record), _own_recall(record)]
+    elif record:
         blocks += [_trained(record), *_recall(reading), *_by_category(record)]
     else:
         blocks.append(Words("What it is worth", ("No head is trained yet.",)))
@@ -80,6 +85,37 @@ def _growth(months: list[Grown], fitting: frozenset[str]) -> Plot:
     )
 
 
+def _together(record: Record) -> Facts:
+    """Of a head that hospitals trained with their notes at home: what the model card says of it."""
+    together = record["federated"]
+    hospitals = {site for one in together["rounds"] for site in one["norms"]} - {OWN_NOTES}
+    last = together["rounds"][-1]["sentences"] if together["rounds"] else {}
+    sentences = sum(told for site, told in last.items() if site != OWN_NOTES)
+    rounds = f"{count(len(together['rounds']), 'round')} ({together['plan']['strategy']})"
+    pairs: list[tuple[str, Cell | str]] = [
+        ("trained by", f"{count(len(hospitals), 'hospital')} together in {rounds}, and the provider's own notes"),
+        ("of hospitals", f"{sentences:,} sentences in the last round, by their own word"),
+        ("your own notes", f"{record.get('sentences', 0):,} sentences, {record.get('tokens', 0):,} tokens in a pass"),
+    ]
+    return Facts(_HEAD, pairs)
+
+
+def _own_recall(record: Record) -> Block:
+    """Recall on the held-out tenth of the provider's own notes, which is all that was here to measure on."""
+    found = [one for one in record.get("sites", []) if one["site"] == OWN_NOTES]
+    if not found:
+        return Words("Recall on your own notes", (_NOTHING_HELD_OUT,))
+    (score,) = found
+    known = score if score["phi_tokens"] else {}
+    pairs: list[tuple[str, Cell | str]] = [
+        ("recall", ratio(known.get("recall"))),
+        ("precision", ratio(known.get("precision"))),
+        ("PHI tokens held out", f"{score['phi_tokens']:,}"),
+        ("at hospitals", "not measured: their notes stayed with them, and no score is of them"),
+    ]
+    return Facts("Recall on the tenth of your own notes that the training never saw", pairs)
+
+
 def _trained(record: Record) -> Facts:
     defence = record.get("defence") or {}
     not_counted = sum((defence.get("not_counted") or {}).values())
@@ -97,14 +133,14 @@ def _trained(record: Record) -> Facts:
         )
     if record.get("left_out"):
         pairs.append(("left out", f"{record['left_out']} accepted shares of another representer"))
-    return Facts("The head in the workspace", pairs)
+    return Facts(_HEAD, pairs)
 
 
 def _recall(reading: Reading) -> list[Block]:
     """Recall on the held-out tenth of each site: with your own notes alone, and with the pool."""
     scores = reading.head_scores()
     if not scores:
-        return [Words("Recall at each hospital", ("Nothing was held out, so nothing is known.",))]
+        return [Words("Recall at each hospital", (_NOTHING_HELD_OUT,))]
     # Whom it serves least comes first, and last of whom nobody knows.
     scores.sort(key=lambda one: (one["recall"] is None, one["recall"], one["site"]))
     shown, pager = part(scores, reading.page, "/pool", _SITES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from sqlalchemy import select
 from aggregator.publishing.releases import Publishing, publish_representer
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow, SiteKeyRow
+from shared.federated.local import LocalRecipe
+from shared.federated.screening import Limits, Sent, screen
 from tests.aggregator.dashboard.desk import Desk, shown
 from tests.aggregator.registry.rows import share, site
 
@@ -36,6 +39,38 @@ def influence_of(**sites: bool) -> dict[str, Any]:
     change = {"category": "all PHI", "recall": 0.9, "before": 0.9, "high": 0.01, "low": -0.01}
     measured = [{"site": name, "changes": [change] if known else []} for name, known in sites.items()]
     return {"mode": "fast", "sites": measured, "standing_out": {"north": ["40 tokens are unlabelled"]}}
+
+
+OWN = "(public notes)"
+
+
+def told(
+    number: int,
+    norms: dict[str, float],
+    refused: dict[str, str] | None = None,
+    sentences: dict[str, int] | None = None,
+) -> dict[str, Any]:
+    """A round of a training together; each site has ten sentences unless it is told."""
+    counted = dict.fromkeys(norms, 10) | (sentences or {})
+    return {"number": number, "norms": norms, "sentences": counted, "refused": refused or {}, "bytes_each": 1}
+
+
+def together(*, simulated: bool) -> dict[str, Any]:
+    """The record of a head that two hospitals trained, as far as pages read it."""
+    sizes = {"north": 200, "south": 16_000}
+    rounds = [told(number, {"north": 66.0, "south": 259.0, OWN: 30.0}, sentences=sizes) for number in (1, 2)]
+    own = {"site": OWN, "tokens": 5000, "phi_tokens": 400, "precision": 0.875, "recall": 0.925, "categories": {}}
+    plan = {"strategy": "median", "local_epochs": 1, "batch": 4}
+    return {
+        "sentences": 900,
+        "tokens": 9000,
+        "shares": [],
+        "public": True,
+        "sites": [own],
+        "influence": influence_of(north=True, south=False),
+        "recipe": {"batch": 32},
+        "federated": {"simulated": simulated, "plan": plan, "rounds": rounds},
+    }
 
 
 def test_a_hospital_whose_influence_was_not_measured_stands_among_the_others(desk: Desk) -> None:
@@ -84,18 +119,89 @@ def test_of_a_hospital_without_phi_held_out_no_recall_is_told(desk: Desk) -> Non
     assert "With your own notes alone: not measured" in shown(browser.get("/sites/north"))
 
 
+def test_influence_at_other_hospitals_is_told_only_where_their_notes_were_here(desk: Desk) -> None:
+    browser = desk.signed_in("viewer")
+    head_with(desk, **together(simulated=False))
+    page = browser.get("/influence")
+    said = shown(page)
+    assert "measured on your own held-out notes; no hospital's" in said
+    assert "recall on your own notes with it 90.0%" in said
+    assert not re.search("the others with it|other hospitals|from the others|at all others", page.text)
+    head_with(desk, **together(simulated=True))
+    said = shown(browser.get("/influence"))
+    assert "own held-out notes" not in said
+    assert "recall of the others with it 90.0%" in said
+
+
+def test_of_a_head_that_hospitals_trained_the_pool_tells_who_and_on_what_it_was_measured(desk: Desk) -> None:
+    browser = desk.signed_in("viewer")
+    head_with(desk, **together(simulated=False))
+    said = shown(browser.get("/pool"))
+    assert "trained by 2 hospitals together in 2 rounds (median), and the provider's own notes" in said
+    assert "of hospitals 16,200 sentences in the last round, by their own word" in said
+    assert "your own notes 900 sentences, 9,000 tokens in a pass" in said
+    assert "recall 92.5% precision 87.5% PHI tokens held out 400" in said
+    assert "no score is of them" in said
+    assert "Nothing was held out" not in said
+    # Their defence was the strategy, and no share was read.
+    assert not re.search("0 shares|did not count", said)
+    record = together(simulated=False)
+    record["sites"][0]["phi_tokens"] = 0
+    head_with(desk, **record)
+    assert "recall not measured precision not measured PHI tokens held out 0" in shown(browser.get("/pool"))
+    head_with(desk, **(record | {"sites": []}))
+    assert "Nothing was held out" in shown(browser.get("/pool"))
+
+
+def farthest(page: str) -> dict[str, tuple[float, str]]:
+    """Of each hospital: how far it went, and its sentences."""
+    row = r"hospital (\S+) farthest, over the root of its steps (\S+) sentences, last round (\S+)"
+    return {site: (float(length), sentences) for site, length, sentences in re.findall(row, page)}
+
+
+def test_a_large_hospital_does_not_stand_out_by_the_steps_that_it_takes(desk: Desk) -> None:
+    """Honest ones go as far as the root of their steps: of 16,000 sentences 259, of 200 sentences 16.6."""
+    names = ("north", "south", "west")
+    sizes, norms = (
+        dict(zip(names, (200, 4000, 16_000), strict=True)),
+        dict(zip(names, (16.6, 115.0, 259.0), strict=True)),
+    )
+    head_with(desk, federated={"plan": {"batch": 4}, "rounds": [told(1, norms, sentences=sizes)]})
+    page = desk.signed_in("viewer").get("/federated")
+    found = farthest(shown(page))
+    assert [sentences for _, sentences in found.values()] == ["16,000", "4,000", "200"]
+    # A step of four sentences; as docs/federated.md has them.
+    assert [length for length, _ in found.values()] == [4.1, 3.64, 2.35]
+    assert "norm of the update, over the root of its steps" in shown(page)
+
+
+@pytest.mark.parametrize("boast", [1, 300, 10_000, 10**6])
+@pytest.mark.parametrize("norm", [30.0, 90.0, 400.0])
+def test_the_page_draws_what_the_screen_judges(boast: int, norm: float, desk: Desk) -> None:
+    """More than four times the median on the page is what the screen refuses, whatever a hospital says of its sentences."""
+    sizes = {"north": 300, "south": 800, "west": 50, OWN: 100, "liar": boast}
+    norms = {"north": 20.0, "south": 30.0, "west": 8.0, OWN: 12.0, "liar": norm}
+    start = np.zeros(4, dtype=np.float32)
+    sent = {site: Sent(start + np.float32(norms[site] / 2), sizes[site]) for site in sizes}
+    screened = screen(start, sent, LocalRecipe(epochs=2, batch=4), Limits())
+    head_with(
+        desk,
+        recipe={"batch": 32},
+        federated={"plan": {"local_epochs": 2, "batch": 4}, "rounds": [told(1, norms, sentences=sizes)]},
+    )
+    found = {site: length for site, (length, _) in farthest(shown(desk.signed_in("viewer").get("/federated"))).items()}
+    # With the provider's own notes, which take part in the median and are no hospital.
+    usual = sorted([*found.values(), 12.0 / math.sqrt(2 * 25)])[2]
+    assert (found["liar"] > 4 * usual) is ("liar" in screened.refused)
+
+
 def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:
     names = [f"hospital-{number:02}" for number in range(12)]
     silent = dict.fromkeys(names[2:], "no answer")
     rounds = [
-        {"number": 1, "norms": dict.fromkeys(names, 1.0), "refused": {}, "bytes_each": 1},
-        {"number": 2, "norms": {names[0]: 1.0}, "refused": {names[1]: "not finite", **silent}, "bytes_each": 1},
-        {
-            "number": 3,
-            "norms": {names[0]: 1.0},
-            "refused": {"(10.0.0.9)": "not signed by an enrolled site"},
-            "bytes_each": 1,
-        },
+        told(1, dict.fromkeys(names, 1.0)),
+        told(2, {names[0]: 1.0}, {names[1]: "not finite", **silent}),
+        told(3, {names[0]: 1.0}, {"(10.0.0.9)": "not signed by an enrolled site"}),
     ]
     head_with(desk, federated={"plan": {}, "rounds": rounds})
     page = desk.signed_in("viewer").get("/federated")
@@ -110,9 +216,7 @@ def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:
 
 def test_neither_your_own_notes_nor_a_node_that_no_hospital_speaks_through_is_a_hospital(desk: Desk) -> None:
     norms = {"north": 1.0, "south": 1.0, "(public notes)": 9.0}
-    rounds: list[dict[str, Any]] = [
-        {"number": number, "norms": norms, "refused": {}, "bytes_each": 1} for number in (1, 2)
-    ]
+    rounds = [told(number, norms) for number in (1, 2)]
     head_with(desk, federated={"plan": {}, "rounds": rounds})
     browser = desk.signed_in("viewer")
     page = browser.get("/federated")

@@ -11,7 +11,13 @@ import pytest
 from aggregator.enrolled.shares import BY_PROVIDER, BY_SITE
 from aggregator.errors import DropError, WorkspaceError
 from aggregator.publishing.judging import withdrawn_part
-from aggregator.publishing.quality_gate import FALSE_ALARMS, Reason, check_quality, describe_no_drop
+from aggregator.publishing.quality_gate import (
+    FALSE_ALARMS,
+    Reason,
+    check_quality,
+    describe_no_drop,
+    describe_unmeasured,
+)
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
@@ -195,6 +201,19 @@ def test_what_was_not_measured_is_not_told_as_found(
     changes: list[Any] | None, without: dict[str, list[Any]], told: str, tmp_path: Path
 ) -> None:
     assert describe_no_drop(head(tmp_path, changes, without)) == told
+
+
+def test_of_a_head_that_hospitals_trained_nothing_is_told_as_found_at_a_hospital(tmp_path: Path) -> None:
+    """All of it was measured on the provider's own held-out notes, since no others were there."""
+    record = json.loads((head(tmp_path, [AS_BEFORE], {"north": [AS_BEFORE]}) / "training.json").read_text())
+    for simulated in (True, False):
+        (tmp_path / "training.json").write_text(json.dumps(record | {"federated": {"simulated": simulated}}))
+        told = describe_no_drop(tmp_path)
+        assert told.startswith("the head finds no less than release 2, and no less than without any of the sites")
+        assert ("(on the provider's own held-out notes; no hospital's)" in told) is not simulated
+        assert ("NOT MEASURED: what each site does to the others" in told) is not simulated
+        lower = describe_unmeasured(tmp_path, uncompared=False)
+        assert lower == ("" if simulated else "NOT MEASURED: what each site does to the others")
 
 
 def test_a_figure_that_is_no_number_is_a_drop(tmp_path: Path) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy.orm import Session
 
+from aggregator.errors import DatabaseError
+from aggregator.registry import Registry
 from aggregator.server import app
 from aggregator.server.waiting import Gathering, Turns
-from tests.aggregator.server.service import bundle, provider, run, site
+from tests.aggregator.server.service import AMPLE, bundle, provider, run, site
 
 
 class Work:
@@ -182,6 +186,61 @@ def test_withdrawals_that_take_long_keep_nobody_from_anything_else(tmp_path: Pat
             assert not any(change.done() for change in changes)
             go.set()
             assert {answer.status_code for answer in await asyncio.gather(*changes)} == {200}
+
+    run(ask)
+    central.registry.close()
+
+
+def test_attack_health_checks_of_a_silent_database_keep_no_release_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody signs them, and each would hold a thread for as long as the database is silent: one look is for all."""
+    central, go, looks = provider(tmp_path, AMPLE), threading.Event(), 0
+    (central.setup.releases / "metadata" / "timestamp.json").write_bytes(b"{}")
+    reading = Registry.reading
+
+    @contextmanager
+    def silent(self: Registry) -> Iterator[Session]:
+        nonlocal looks
+        looks += 1
+        go.wait(30)
+        with reading(self) as session:
+            yield session
+
+    monkeypatch.setattr(Registry, "reading", silent)
+
+    async def ask() -> None:
+        async with site(central.app) as north:
+            # As many threads as are there for work of all kinds, and more.
+            checks = [asyncio.create_task(north.client.get("/healthz")) for _ in range(40)]
+            await asyncio.sleep(0.2)
+            pulled = await asyncio.wait_for(north.client.get("/releases/metadata/timestamp.json"), 10)
+            assert pulled.status_code == 200
+            assert not any(check.done() for check in checks)
+            go.set()
+            answers = await asyncio.gather(*checks)
+            assert {(answer.status_code, answer.content) for answer in answers} == {(200, b'{"healthy":true}')}
+
+    run(ask)
+    # Who asks while one is looking is answered by a look that began afterwards.
+    assert looks <= 2
+    central.registry.close()
+
+
+def test_a_database_that_is_gone_is_told_to_every_health_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    central = provider(tmp_path, AMPLE)
+
+    def gone(self: Registry) -> None:
+        raise DatabaseError("expected the database, got no answer")
+
+    monkeypatch.setattr(Registry, "reading", gone)
+
+    async def ask() -> None:
+        async with site(central.app) as north:
+            answers = await asyncio.gather(*(north.client.get("/healthz") for _ in range(3)))
+            assert all(answer.status_code >= 500 for answer in answers)
+            monkeypatch.undo()
+            assert (await north.client.get("/healthz")).status_code == 200
 
     run(ask)
     central.registry.close()

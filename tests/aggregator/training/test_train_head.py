@@ -11,6 +11,7 @@ from aggregator.commands.learning.heads import head_lines, train_pool_head
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
 from aggregator.training.head import UNDERSAMPLING, HeadOptions, HeadTraining
 from aggregator.training.judging.influence import Influence, SiteInfluence
+from aggregator.training.judging.recall import RecallChange
 from aggregator.training.judging.site_scores import SiteScore
 from shared.errors import ConfigurationError
 from shared.pipeline.last_word import LastWordSettings, load_settings
@@ -114,6 +115,36 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
     assert [(one.site, one.sequence, one.payload) for one in found.shares] == [
         (one.site, one.sequence, one.payload) for one in shares
     ]
+
+
+@pytest.mark.parametrize(
+    ("federated", "said"),
+    [
+        ({}, "recall at all others with each site and without it (fast); 95%"),
+        ({"simulated": True}, "recall at all others with each site and without it (fast); 95%"),
+        (
+            {"simulated": False},
+            "recall with each site and without it (fast, on the provider's own held-out notes; no hospital's); 95%",
+        ),
+    ],
+)
+def test_influence_is_of_the_others_only_where_their_notes_were_here(federated: dict[str, bool], said: str) -> None:
+    change = RecallChange("all PHI", 400, 0.9, 0.9, -0.01, 0.01)
+    trained = HeadTraining(
+        TaggingConfig(),
+        10,
+        100,
+        HeadOrigin("aa" * 32, ()),
+        0,
+        public=True,
+        redrawn=False,
+        influence=Influence("fast", (SiteInfluence("north", (change,)),), ()),
+        federated=federated,
+    )
+    lines = head_lines(trained)
+    (line,) = [one for one in lines if "with each site and without it" in one]
+    assert line.startswith(said)
+    assert any("at all others" in one for one in lines) == ("at all others" in said)
 
 
 def test_what_was_not_measured_is_told_as_that() -> None:
