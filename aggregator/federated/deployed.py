@@ -21,7 +21,7 @@ from aggregator.federated.carrying import RelayCarrier
 from aggregator.federated.connection import Connection
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
 from aggregator.federated.promised import Measuring, own_curve, promised_points
-from aggregator.federated.remote import SignedSites
+from aggregator.federated.remote import SignedSites, Spending, Spent
 from aggregator.federated.rounds import Course, Rounds
 from aggregator.federated.simulated import NAME, SimulatedSites
 from aggregator.publishing.releases import release_representer, releases, representer_digest
@@ -33,6 +33,9 @@ from aggregator.training.judging.recall import compare_recall
 from aggregator.training.pool import PUBLIC
 from aggregator.training.way import Way
 from aggregator.workspace import Workspace, today
+from protocols.canonical import decimal_text
+from protocols.federated.result import RoundResult
+from protocols.fields import SHA256, SITE, Fields
 from protocols.keys.signing import PublicKey
 from shared.constructions.construction import Construction
 from shared.federated.weights import Vector, set_weights, weights_of
@@ -49,6 +52,8 @@ COMMAND = "federate"
 FOLLOWED = "followed"
 """How influence was measured: the training was followed without each site; see `aggregator.federated.rounds`."""
 _LINGER_S = 6.0
+_ANSWERED = "federated-answered"
+_ANSWER_KEYS = frozenset({"site", "run", "epsilon", "weights_sha256"})
 
 
 @dataclass(frozen=True)
@@ -223,6 +228,7 @@ def _begin(
     """Start the link and the run; both end with the stack, the run first, so that nodes can learn of it."""
     from aggregator.federated.flower.link import FlowerLink, LinkFiles
 
+    spending = read_spending(workspace, run)
     folder = workspace.root / "federated"
     folder.mkdir(mode=0o700, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="deid-"))
@@ -250,7 +256,35 @@ def _begin(
     def keys() -> Mapping[str, Sequence[PublicKey]]:
         return site_keys(workspace, today())
 
-    return SignedSites(carrier, workspace.key(), keys, run, release, plan.timeout_s)
+    return SignedSites(carrier, workspace.key(), keys, run, release, plan.timeout_s, spending=spending)
+
+
+def read_spending(workspace: Workspace, run: str) -> Spending:
+    """What hospitals have signed that their notes have spent, in all trainings there ever were; more of it goes to where it is read from.
+
+    That is the audit log, by which it outlives the training.
+
+    Args:
+        workspace: with the registry.
+        run: name of the training that begins.
+
+    Raises:
+        RegistryError: the log was changed.
+    """
+    registry, most = workspace.registry(), dict[str, Spent]()
+    with registry.reading() as session:
+        for event in audit_log.events(session):
+            if event.action == _ANSWERED:
+                told = Fields(event.as_json()["details"], _ANSWER_KEYS, f"event {event.seq}")
+                # Each is more than the one before, or it would not be there.
+                most[told.text("site", SITE)] = Spent.of(told.decimal("epsilon"), told.text("weights_sha256", SHA256))
+
+    def keep(site: str, result: RoundResult) -> None:
+        details = {"epsilon": decimal_text(result.epsilon), "weights_sha256": result.weights_sha256}
+        with registry.transaction() as session:
+            audit_log.append(session, "operator", _ANSWERED, {"site": site, "run": run, **details})
+
+    return Spending(most, keep)
 
 
 def _newest(workspace: Workspace) -> str:

@@ -2,10 +2,15 @@
 
 What carries them is not trusted: it may lose, double, mix up or make up messages, and then a result is missing or refused, and never
 another hospital's.
+
+A hospital counts by its own ledger what its notes have spent, and signs the sum. Whatever its policy, its key, its noise or the representer, that sum
+never falls: it is over all rounds that its ledger tells of. Only a ledger that has forgotten some, as one from an older backup, comes to less, and
+its budget is then spent a second time without anybody there knowing.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +19,7 @@ from typing import Protocol
 from aggregator.federated.plan import Answer, RoundOrder
 from protocols.errors import MismatchError, NonFiniteError, ProtocolError
 from protocols.federated.answers import plain
-from protocols.federated.result import read_result, result_sender
+from protocols.federated.result import RoundResult, read_result, result_sender
 from protocols.federated.task import RoundTask
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from protocols.keys.signing import PrivateKey, PublicKey
@@ -49,6 +54,59 @@ class Carrier(Protocol):
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What a hospital has signed that its notes have spent.
+
+    Args:
+        epsilon: of all its rounds; infinite where one had no noise.
+        weights_sha256: of the answer that it was signed with.
+    """
+
+    epsilon: float
+    weights_sha256: str
+
+    @classmethod
+    def of(cls, epsilon: float, weights_sha256: str) -> Spent:
+        """From what a result says, where 0 is no noise."""
+        return cls(epsilon or math.inf, weights_sha256)
+
+    def may_follow(self, before: Spent) -> bool:
+        """Whether a ledger that has forgotten nothing can come to this: it is more, or the same answer given again, or nothing is bounded any more."""
+        return self.epsilon > before.epsilon or self == before or self.epsilon == math.inf
+
+
+@dataclass
+class Spending:
+    """What hospitals have signed so far.
+
+    Args:
+        most: of each hospital that has ever answered.
+        keep: writes down what a hospital signed, where it has risen.
+        older: hospitals whose ledger was found to be older. Their sum soon rises above what was signed, so none of them is believed again
+            before this program is started anew.
+    """
+
+    most: dict[str, Spent] = field(default_factory=dict)
+    keep: Callable[[str, RoundResult], None] = lambda site, result: None
+    older: set[str] = field(default_factory=set)
+
+    def problem_of(self, result: RoundResult) -> str:
+        """Why a result does not count; nothing where it does, and then it is written down."""
+        site, signed = result.site, Spent.of(result.epsilon, result.weights_sha256)
+        before = self.most.get(site)
+        if before is not None and (site in self.older or not signed.may_follow(before)):
+            self.older.add(site)
+            return (
+                f"refused: its ledger is older than its rounds, it signs epsilon {signed.epsilon:.2f} after {before.epsilon:.2f}: "
+                "restore the newest backup of its workspace there, then go on with --resume here"
+            )
+        if before is None or signed.epsilon > before.epsilon:
+            self.keep(site, result)
+            self.most[site] = signed
+        return ""
+
+
+@dataclass(frozen=True)
 class SignedSites:
     """Sites that answer over a carrier.
 
@@ -62,6 +120,7 @@ class SignedSites:
         clock: seconds since 1970.
         senders: who last brought what a site signed, so that a question to one site takes one way. Nothing keeps them: a link that is started anew
             gives its nodes other names.
+        spending: what hospitals have signed that their notes have spent.
     """
 
     carrier: Carrier
@@ -72,6 +131,7 @@ class SignedSites:
     timeout_s: float
     clock: Callable[[], float] = time.time
     senders: dict[str, str] = field(default_factory=dict)
+    spending: Spending = field(default_factory=Spending)
 
     def ask(self, order: RoundOrder) -> Iterator[Answer]:
         """See `Sites`."""
@@ -142,6 +202,9 @@ class SignedSites:
         try:
             if result.task_sha256 != task_sha256:
                 raise MismatchError("a result of this round", received="one of another", advice="refuse it")
+            # Whatever becomes of its weights, that much was spent.
+            if problem := self.spending.problem_of(result):
+                return Answer(site, 0, None, problem)
             weights = weights_from_bytes(reply.weights, numbers, result.weights_sha256)
         except ProtocolError as error:
             # A site that signed what can't be used is named; one whose result was played again is not blamed for it.

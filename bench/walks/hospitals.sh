@@ -105,8 +105,8 @@ site-client deid "$NOTES/new" --out safe
 site-client deid "$NOTES/st-bede.jsonl" --ignore-labels --mode tag --out tagged
 site-client evaluate "$NOTES/st-bede.jsonl" --page acceptance.html
 # It adapts the head to corrected notes of its own, sees what that gains, and decides; then it goes back. A head that is worse is not kept.
-site-client adapt "$NOTES/st-bede.jsonl"
-if site-client adapt --use --approver "A. Weiss"; then
+site-client adapt "$NOTES/st-bede.jsonl" | tee adapted.txt
+if site-client adapt --use "$(gains adapted.txt)" --approver "A. Weiss"; then
 site-client deid "$NOTES/new" --out adapted-safe
 site-client adapt --undo --approver "A. Weiss"
 fi

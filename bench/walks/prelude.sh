@@ -12,6 +12,8 @@ digest_of() { aggregator shares list --json | python -c 'import json, sys; print
 proposed() { grep -oE 'release --head [0-9a-f]{12}' "$1" | cut -d ' ' -f 3; }
 # The digest of the fragments that were shown.
 shown() { grep -oE 'digest [0-9a-f]{16}' "$1" | cut -d ' ' -f 2; }
+# The adapted head whose gain was shown; nothing where it is not kept.
+gains() { grep -oE 'adapt --use [0-9a-f]{16}' "$1" | cut -d ' ' -f 3; }
 # Until the server answers; a second argument is its certificate where the walk made that itself.
 answers() { python - "$1" "${2:-$TLS/ca.pem}" <<'PYTHON'
 import ssl, sys, time, urllib.request

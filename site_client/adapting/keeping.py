@@ -26,7 +26,7 @@ def adapt(
     config: AdaptingConfig,
     vocabulary: Callable[[Sequence[str]], object] = lambda words: None,
     tell: Progress = silent,
-) -> tuple[Adapted, int]:
+) -> tuple[Adapted, int, str]:
     """Adapt the head of the pipeline in use to notes, and let it wait for a person; one that is worse is not kept.
 
     Whatever was adapted before, the head begins at that of the release.
@@ -40,7 +40,7 @@ def adapt(
         tell: is told how far it is.
 
     Returns:
-        what came of it, and the number of the release.
+        what came of it, the number of the release, and the digest of the head that waits; "" where it is not kept.
 
     Raises:
         WorkspaceError: no pipeline was pulled.
@@ -71,7 +71,7 @@ def adapt(
             "hidden_before_after_permille": [_permille(made.gain.hidden.second), _permille(made.gain.hidden.first)],
         }
         record_made(workspace, digest, details)
-    return made, number
+    return made, number, digest
 
 
 def _permille(value: float) -> int:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 from foundation.locks import lock_folder
 from protocols.canonical import Json
-from site_client.errors import AdaptationError
+from site_client.errors import AdaptationError, ApprovalError
 from site_client.ledger import Event, entries, record
 from site_client.own_head.record import OwnHead, read_own_head, remove_others
 from site_client.policy.approver import check_approver
 from site_client.workspace import Workspace
 
 _NONE = ""
+_SHOWN_DIGITS = 16
+"""Of the digest of a head: no other head can be made that has them."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,27 @@ def record_made(workspace: Workspace, head: str, details: dict[str, Json]) -> No
         remove_others(workspace, [decided.waiting, decided.in_use])
 
 
-def use_waiting(workspace: Workspace, approver: str) -> OwnHead:
+def shown_digest(head: str) -> str:
+    """By what a person says which head they have seen the gain of: it fixes every byte of it."""
+    return head[:_SHOWN_DIGITS]
+
+
+def is_shown_digest(text: str) -> bool:
+    """Whether a head can be named by it."""
+    return len(text) >= _SHOWN_DIGITS and not set(text.lower()) - set("0123456789abcdef")
+
+
+def use_waiting(workspace: Workspace, approver: str, digest: str) -> OwnHead:
     """Take the head that waits into use.
 
     Args:
         workspace: of the site.
         approver: who decides; recorded and signed.
+        digest: of the head whose gain this person has seen, as `shown_digest` or longer.
 
     Raises:
         AdaptationError: none waits, it has changed, or it is of another release than the pipeline in use.
-        ApprovalError: the name is none.
+        ApprovalError: the name is none, or another head waits by now.
         LedgerError, StorageError: see `ledger.record`.
     """
     name = check_approver(approver)
@@ -85,6 +98,7 @@ def use_waiting(workspace: Workspace, approver: str) -> OwnHead:
             raise AdaptationError(
                 "expected an adapted head that waits, found none; run `site-client adapt NOTES` on corrected notes first"
             )
+        _require_seen(decided.waiting, digest)
         own = read_own_head(workspace, decided.waiting)
         release = workspace.pipeline_release()
         if own.release != release.digest:
@@ -95,6 +109,15 @@ def use_waiting(workspace: Workspace, approver: str) -> OwnHead:
         if decided.in_use != own.digest:
             record(workspace, Event.HEAD_USED, {"head": own.digest, "release": own.release, "approver": name})
     return own
+
+
+def _require_seen(waiting: str, digest: str) -> None:
+    """Returns if what waits is what was seen; the error does not say what would be taken, for nobody has seen that."""
+    if not is_shown_digest(digest) or not waiting.startswith(digest.lower()):
+        raise ApprovalError(
+            "expected the digest of the adapted head that waits, got another: one may have been made since the gain was shown; look at what waits with "
+            "`site-client adapt`, and give the digest that it shows"
+        )
 
 
 def give_up(workspace: Workspace, approver: str) -> None:

@@ -72,7 +72,7 @@ def save_own_head(
     notes: Iterable[bytes],
     gain: Mapping[str, object],
 ) -> str:
-    """Write an adapted head, whole or not at all; the digest of its record.
+    """Write an adapted head, whole or not at all; the digest of its record. The same one that is here already stays, for it may be in use.
 
     Args:
         workspace: of the site.
@@ -105,9 +105,19 @@ def save_own_head(
     digest = file_sha256(folder / "new" / _RECORD)
     with map_os_errors(folder):
         target = folder / digest[:_NAME_DIGITS]
+        if _reads_well(workspace, digest):
+            shutil.rmtree(folder / "new", ignore_errors=True)
+            return digest
         shutil.rmtree(target, ignore_errors=True)
         (folder / "new").rename(target)
     return digest
+
+
+def _reads_well(workspace: Workspace, digest: str) -> bool:
+    with suppress(AdaptationError):
+        read_own_head(workspace, digest)
+        return True
+    return False
 
 
 def read_own_head(workspace: Workspace, digest: str) -> OwnHead:

@@ -68,6 +68,13 @@ def at(loop: Loop, *arguments: object) -> Any:
     return hospital("adapt", *arguments, "--workspace", loop.site("fourth"))
 
 
+def use(loop: Loop) -> str:
+    """The head that waits is taken into use by the digest that is shown with its gain."""
+    digest: str = values(at(loop, "--json"))["head"]
+    done(at(loop, "--use", digest, *NAME))
+    return digest
+
+
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path / "own.jsonl", strange(20), "jsonl")
@@ -109,27 +116,34 @@ def test_the_gain_is_shown_and_nothing_is_hidden_with_the_head_until_a_person_de
         return values(hospital(*ask))["head"]
 
     assert not head("before")["adapted"]
-    assert values(at(waiting, "--json")) == {
+    told = values(at(waiting, "--json"))
+    (folder,) = (waiting.site("fourth") / "adapted").iterdir()
+    assert told == {
         "adapted": False,
         "adapted_from_stale_release": None,
         "waiting": True,
+        "head": told["head"],
+        "gain": json.loads((folder / "adapted.json").read_text())["gain"],
     }
-    refused(at(waiting, "--use"), 32, "--approver")
-    done(at(waiting, "--use", *NAME))
+    refused(at(waiting, "--use", told["head"]), 32, "--approver")
+    use(waiting)
     assert head("used")["adapted"]
     said = done(at(waiting)).stdout
     assert "20 notes of its own" in said
     done(at(waiting, "--undo", *NAME))
     assert not head("undone")["adapted"]
     refused(at(waiting, "--undo", *NAME), 39, "nothing to undo")
-    told = [entry for entry in entries(open_workspace(waiting.site("fourth"))) if "head" in entry.event]
-    assert [entry.event for entry in told] == [Event.HEAD_ADAPTED, Event.HEAD_USED, Event.HEAD_UNDONE]
-    assert told[1].details["approver"] == "Dr Ünal"
+    noted = [entry for entry in entries(open_workspace(waiting.site("fourth"))) if "head" in entry.event]
+    assert [entry.event for entry in noted] == [Event.HEAD_ADAPTED, Event.HEAD_USED, Event.HEAD_UNDONE]
+    assert (noted[1].details["approver"], noted[1].details["head"]) == ("Dr Ünal", told["head"])
 
 
 def test_what_is_shown_has_before_and_after_with_intervals_and_no_words(loop: Loop, notes: Path) -> None:
     result = at(loop, notes)
     said = done(result).stdout
+    # What is shown here is shown again, letter by letter, to whoever decides later.
+    table = said[said.index("in your own notes") :]
+    assert table in done(at(loop)).stdout
     for part in ("strict F1", "entities hidden whole", "hidden words that are PHI", "95% intervals over 20 notes"):
         assert part in said
     # Fewer than ten ages, professions and so on: the release goes on to decide them.
@@ -149,9 +163,9 @@ def test_few_notes_are_refused_in_one_line(loop: Loop, tmp_path: Path) -> None:
 
 
 def test_two_things_at_once_are_refused(loop: Loop, notes: Path) -> None:
-    refused(at(loop, notes, "--use"), 2, "one of them")
+    refused(at(loop, notes, "--use", "0" * 16), 2, "one of them")
     refused(at(loop, notes, *NAME), 2, "once the gain is shown")
-    refused(at(loop, "--use", *NAME), 39, "none")
+    refused(at(loop, "--use", "0" * 16, *NAME), 39, "none")
     with hold_scratch(loop.site("fourth") / ".adapting"):
         refused(at(loop, notes), 8, "process")
 
@@ -159,7 +173,7 @@ def test_two_things_at_once_are_refused(loop: Loop, notes: Path) -> None:
 def test_another_release_leaves_the_head_behind_and_says_so(
     waiting: Loop, another_release: Path, tmp_path: Path
 ) -> None:
-    done(at(waiting, "--use", *NAME))
+    digest = use(waiting)
     # The same provider, later.
     shutil.rmtree(waiting.provider)
     shutil.copytree(Loop(another_release).provider, waiting.provider)
@@ -167,7 +181,7 @@ def test_another_release_leaves_the_head_behind_and_says_so(
     assert "is not used any more" in pulled
     ask = ("deid", waiting.notes("fourth"), "--out", tmp_path / "out", "--workspace", waiting.site("fourth"))
     assert "is of release 2, and is not used" in done(hospital(*ask)).stdout
-    refused(at(waiting, "--use", *NAME), 39, "release 3", "release 2")
+    refused(at(waiting, "--use", digest, *NAME), 39, "release 3", "release 2")
 
 
 def test_whatever_hides_says_which_head_it_hides_with(
@@ -185,7 +199,7 @@ def test_whatever_hides_says_which_head_it_hides_with(
         return [served.stdout, reviewed.stdout, "\n".join(api.Pipeline.load(site).head_lines)]
 
     assert not any("adapted" in one for one in said())
-    done(at(waiting, "--use", *NAME))
+    use(waiting)
     assert all("the head that this hospital adapted from release 2" in one for one in said())
     shutil.rmtree(waiting.provider)
     shutil.copytree(Loop(another_release).provider, waiting.provider)
@@ -195,7 +209,7 @@ def test_whatever_hides_says_which_head_it_hides_with(
 
 @pytest.mark.parametrize("file", ["adapted.json", "head.safetensors", "operating_points.json"])
 def test_a_head_that_other_hands_have_changed_hides_nothing(waiting: Loop, tmp_path: Path, file: str) -> None:
-    done(at(waiting, "--use", *NAME))
+    use(waiting)
     (folder,) = (waiting.site("fourth") / "adapted").iterdir()
     data = (folder / file).read_bytes()
     (folder / file).write_bytes(data[:-3] + b"\0\1\2")
@@ -210,7 +224,7 @@ def test_a_head_that_other_hands_have_changed_hides_nothing(waiting: Loop, tmp_p
 def test_a_program_that_is_killed_leaves_the_head_that_was_in_use(
     waiting: Loop, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done(at(waiting, "--use", *NAME))
+    use(waiting)
     used = decided.read_decided(open_workspace(waiting.site("fourth")))
 
     def killed(*given: object, **named: object) -> Iterator[Any]:
@@ -244,7 +258,7 @@ def test_what_has_learned_from_notes_is_its_owners_alone(waiting: Loop) -> None:
 def test_evaluate_leaves_out_what_the_head_was_adapted_on_and_compares_the_released_head(
     waiting: Loop, tmp_path: Path
 ) -> None:
-    done(at(waiting, "--use", *NAME))
+    use(waiting)
     both = write_notes(tmp_path / "both", [*strange(20), *tiny_notes(12, 9, "fresh")])
     ask = ("evaluate", both, "--json", "--workspace", waiting.site("fourth"))
     report = values(hospital(*ask))["acceptance"]
