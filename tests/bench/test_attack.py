@@ -56,6 +56,8 @@ def test_nothing_is_reported_where_what_is_honest_is_refused(world: World, monke
     [
         ("no bank, and no record", "pull", "construction", "35"),
         ("clusters of one word, all with one vector", "pull", "cluster size", "35"),
+        ("a hidden word among numbers", "pull", "cluster size", "35"),
+        ("a group of one word among symbols", "pull", "narrowing", "35"),
         ("one bit of one float16 number of one word of a cluster", "pull", "EmbeddingError", "4"),
         ("a bank with such a name in a list of single words", "pull", "ModelError", "5"),
         ("a bank with a full name of the hospital's own notes", "encode", "bank", "35"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench import corpora
+from bench import corpora, outcomes
 from bench.privacy.worth import copies, pool, sites
 from bench.privacy.worth.pool import Undersampled
 from bench.privacy.worth.sides import SIDES
@@ -17,6 +17,12 @@ from shared.sentences.ragged import RaggedSentences
 _HITS = {"alone": 60, "raw": 80, "share": 76}
 # F1 of so many hits of 100, with as many extra as missed, is their share.
 _COMMIT = "0123abcd"
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All hospitals have the same counts here, so that nothing hangs on how often they are drawn again."""
+    monkeypatch.setattr(outcomes, "_RESAMPLES", 20)
 
 
 def _run(side: str) -> dict[str, Any]:

@@ -43,7 +43,8 @@ def test_every_kind_goes_the_whole_way_whatever_kind_the_last_release_has(
     for kind in KINDS:
         influence, points = "none" if kind == DEFAULT else "fast", kind == "transformer"
         measured = () if points else ("--no-operating-points",)
-        trained = values(train_head(loop, "--tagger", kind, *given[kind], *measured, "--json", influence=influence))
+        asked = ("--tagger", kind, "--epochs", 2, *given[kind], *measured, "--json")
+        trained = values(train_head(loop, *asked, influence=influence))
         assert trained["tagger"]["kind"] == kind == load_head(loop.provider / "head").kind
         digests = [trained["tagger"][name] for name in ("language model", "checkpoint")]
         assert [one is not None for one in digests] == [kind == "khin2018", kind == "transformer"]
@@ -66,7 +67,7 @@ def test_every_kind_goes_the_whole_way_whatever_kind_the_last_release_has(
 
 
 def test_what_a_kind_begins_with_decides_the_head(loop: Loop, given: dict[str, tuple[object, ...]]) -> None:
-    alone = ("--no-hold-out", "--no-operating-points", "--no-last-word")
+    alone = ("--epochs", 1, "--no-hold-out", "--no-operating-points", "--no-last-word")
     done(train_head(loop, "--tagger", "khin2018", *given["khin2018"], *alone))
     model = load_head(loop.provider / "head")
     assert isinstance(model, Khin2018)
