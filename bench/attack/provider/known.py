@@ -23,7 +23,7 @@ def pad_clusters(draft: Draft) -> None:
     vectors = draft.construction.vectors
     own = int(np.flatnonzero(vectors.classes >= 0)[0])
     centre = np.roll(vectors.matrix[own], 1)
-    words = [*vectors.words, *(f"zq{number}zq" for number in range(_WORDS))]
+    words = [*vectors.words, *(f"zq{chr(97 + number // 10)}{chr(97 + number % 10)}zq" for number in range(_WORDS))]
     matrix = np.concatenate([vectors.matrix, np.tile(centre, (_WORDS, 1))])
     matrix[own] = centre
     more = np.full(_WORDS, len(vectors.centres), dtype=np.int32)
