@@ -19,9 +19,9 @@ _WORDS = 99
 
 
 def pad_clusters(draft: Draft) -> None:
-    """A hidden word alone in its cluster but for 99 words that nobody writes."""
+    """A hidden word alone in its cluster but for 99 words that nobody writes, though a text could hold them."""
     vectors = draft.construction.vectors
-    own = int(np.flatnonzero(vectors.classes >= 0)[0])
+    own = next(row for row in np.flatnonzero(vectors.classes >= 0).tolist() if vectors.words[row].isalpha())
     centre = np.roll(vectors.matrix[own], 1)
     words = [*vectors.words, *(f"zq{chr(97 + number // 10)}{chr(97 + number % 10)}zq" for number in range(_WORDS))]
     matrix = np.concatenate([vectors.matrix, np.tile(centre, (_WORDS, 1))])
