@@ -38,8 +38,10 @@ class NarrowedVocabulary(Clustered):
     def codes(self, chunk: TokenisedSentences) -> Codes:
         """What is shown of every token, uint32 `[tokens]`."""
         vectors, words = self.vectors, len(self.vectors)
-        ids, cluster = vectors.ids(chunk.words), vectors.cluster(chunk.words)
-        known = np.maximum(ids, 0)
+        # Most words of a text recur: each is looked up once.
+        places = {word: place for place, word in enumerate(dict.fromkeys(chunk.words))}
+        line = np.fromiter(map(places.__getitem__, chunk.words), np.int64, count=len(chunk.words))
+        known, cluster = np.maximum(vectors.ids(list(places)), 0)[line], vectors.cluster(list(places))[line]
         public = cluster == PUBLIC
         general = np.where(public, vectors.clusters[known], cluster)
         shown = public & (vectors.narrowing.common[known] | near_phi(chunk, vectors.narrowing.window))
