@@ -25,7 +25,7 @@ from aggregator.training.part import PoolPart, Slice
 from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
 from protocols.payload.sentence_block import CODES
 from shared.labels import UNKNOWN_TAG
-from shared.sentences.codes import CodedSentences
+from shared.sentences.codes import CodedSentences, no_features
 from shared.sentences.ragged import WINDOW, Batch, RaggedSentences
 
 PUBLIC = OWN_NOTES
@@ -282,7 +282,7 @@ def read_codes(
 def as_codes(sentences: RaggedSentences) -> CodedSentences:
     """Sentences of codes, as `as_sentences` gives them, without their rows."""
     codes = sentences.values[:, 0].astype(np.uint32)
-    return CodedSentences(codes, sentences.casing, sentences.tags, sentences.lengths)
+    return CodedSentences(codes, sentences.casing, sentences.tags, sentences.lengths, no_features(len(codes)))
 
 
 def is_held_out(sentences: int) -> NDArray[np.bool_]:

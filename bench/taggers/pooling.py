@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -159,10 +159,8 @@ def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentence
     codes = made.share_public_sentences(indexed, PrivateNoise())
     assert isinstance(codes, CodedSentences)
     shown = made.decoding().read_codes(codes, np.random.default_rng(0))
-    return replace(
-        CodedSentences(codes.codes, codes.casing, codes.tags, codes.lengths),
-        tags=tagged_where_sure(teacher, shown, _SURE),
-    )
+    tags = tagged_where_sure(teacher, shown, _SURE)
+    return CodedSentences(codes.codes, codes.casing, tags, codes.lengths, codes.features)
 
 
 def entries_of(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[Entry]:

@@ -24,14 +24,14 @@ class CodedSentences(SentenceLayout):
         casing: uint8 `[tokens]`.
         tags: uint8 `[tokens]`.
         lengths: int64 `[sentences]`.
-        features: class of each token in each column that the construction declares, uint8 `[tokens, columns]`; empty for none.
+        features: class of each token in each column that the construction declares, uint8 `[tokens, columns]`; `no_features` for none.
     """
 
     codes: NDArray[np.uint32]
     casing: NDArray[np.uint8]
     tags: NDArray[np.uint8]
     lengths: NDArray[np.int64]
-    features: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+    features: NDArray[np.uint8]
 
     @staticmethod
     def concatenate(pieces: Sequence[CodedSentences]) -> CodedSentences:
@@ -45,6 +45,11 @@ class CodedSentences(SentenceLayout):
         return CodedSentences(
             self.codes[tokens], self.casing[tokens], self.tags[tokens], self.lengths[rows], self.features[tokens]
         )
+
+
+def no_features(tokens: int) -> NDArray[np.uint8]:
+    """The feature columns of a construction that declares none, uint8 `[tokens, 0]`."""
+    return np.zeros((tokens, 0), dtype=np.uint8)
 
 
 @dataclass(frozen=True)

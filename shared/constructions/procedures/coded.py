@@ -27,7 +27,7 @@ from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE, CodePl
 from shared.labels import categories_of_dates
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.token_local import TokenLocal
-from shared.sentences.codes import CodedSentences, SharedCodes
+from shared.sentences.codes import CodedSentences, SharedCodes, no_features
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
@@ -73,7 +73,7 @@ class Coded(NarrowedVocabulary, KAnonymous):
         Args:
             words: that a share shows. Casing must not count: it travels by itself, and the vocabulary has none.
         """
-        return np.zeros((len(words), 0), dtype=np.uint8)
+        return no_features(len(words))
 
     def share_public_sentences(  # type: ignore[override]
         self, sentences: RaggedSentences, noise: PrivateSource

@@ -32,7 +32,7 @@ from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.sharing import draw_share
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
-from shared.sentences.codes import CodedSentences
+from shared.sentences.codes import CodedSentences, no_features
 from shared.sentences.ragged import Batch, RaggedSentences, SentenceSource
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.taggers.registry import default_config
@@ -173,7 +173,9 @@ def _as_rows(coded: CodedSentences) -> RaggedSentences:
 
 def _read_codes(decoding: Decoding, rows: RaggedSentences, generator: np.random.Generator) -> RaggedSentences:
     codes = rows.values[:, 0].astype(np.uint32)
-    return decoding.read_codes(CodedSentences(codes, rows.casing, rows.tags, rows.lengths), generator)
+    return decoding.read_codes(
+        CodedSentences(codes, rows.casing, rows.tags, rows.lengths, no_features(len(codes))), generator
+    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,10 +9,11 @@ import pytest
 
 import aggregator.training.pool
 from aggregator.errors import WorkspaceError
-from aggregator.training.pool import Pool, Taken, read_blocks
+from aggregator.training.pool import Pool, Taken, as_codes, read_blocks
 from protocols.errors import SchemaError
 from protocols.payload.opening import PayloadReader, open_payload
 from shared.labels import UNKNOWN_TAG
+from shared.sentences.codes import CodedSentences, no_features
 from shared.sentences.ragged import Batch, RaggedSentences
 from tests.protocols.payload.blocks import make_block, replaced, write_payload
 
@@ -227,3 +228,12 @@ def test_a_label_that_does_not_count_is_none_to_the_change_and_unknown_to_the_tr
         tags = np.concatenate([batch.tags.numpy().ravel() for batch in pool.batches(5, np.random.default_rng(0))])
     assert (tags == UNKNOWN_TAG).sum() == sum(int(mask.sum()) for mask in unknown)
     assert UNKNOWN_TAG not in met
+
+
+def test_codes_of_shares_and_of_public_notes_are_one_pool_to_choose_from() -> None:
+    ones = np.ones(5, dtype=np.uint8)
+    share = RaggedSentences(np.arange(5, dtype=np.float32)[:, None], ones, ones, np.array([2, 3]))
+    public = CodedSentences(np.arange(7, 9, dtype=np.uint32), ones[:2], ones[:2], np.array([2]), no_features(2))
+    chosen = CodedSentences.concatenate([public, as_codes(share)]).select(np.array([2, 0]))
+    assert chosen.codes.tolist() == [2, 3, 4, 7, 8]
+    assert chosen.features.shape == (5, 0)

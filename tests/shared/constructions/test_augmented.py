@@ -123,7 +123,7 @@ def test_what_nobody_knows_stays_so_and_is_not_drawn_anew(monkeypatch: pytest.Mo
     share = share_of(made)
     tags = share.tags.copy()
     tags[[1, 3]] = UNKNOWN_TAG
-    doubted = CodedSentences(share.codes, share.casing, tags, share.lengths)
+    doubted = CodedSentences(share.codes, share.casing, tags, share.lengths, share.features)
     edits = (entities_of(SCHEME), Recasing(1.0))
 
     def rows(*words: str) -> set[bytes]:

@@ -29,7 +29,7 @@ from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import PrivateNoise
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.privacy.noninterference import find_interfering
-from shared.sentences.codes import CodedSentences
+from shared.sentences.codes import CodedSentences, no_features
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
@@ -192,7 +192,9 @@ class Forgetful(CodedSurrogates):
     """Shares the codes of the words as they are."""
 
     def rehearse_codes(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> CodedSentences:
-        return CodedSentences(self.codes(chunk), np.zeros_like(chunk.tags), chunk.tags, chunk.lengths)
+        return CodedSentences(
+            self.codes(chunk), np.zeros_like(chunk.tags), chunk.tags, chunk.lengths, no_features(len(chunk.tags))
+        )
 
 
 class TestCodesThatARepresenterDoesNotTellApart:
@@ -252,7 +254,9 @@ class TestWhatAHeadGets:
     def test_a_cluster_becomes_any_of_its_members_and_a_word_stays(self) -> None:
         made = constructions.k_anonymous(vectors(), SCHEME)
         codes = made.codes(CHUNK)
-        coded = CodedSentences(codes, np.zeros(len(codes), np.uint8), CHUNK.tags, CHUNK.lengths)
+        coded = CodedSentences(
+            codes, np.zeros(len(codes), np.uint8), CHUNK.tags, CHUNK.lengths, no_features(len(codes))
+        )
         drawn = [Counter[str]() for _ in codes]
         generator = np.random.default_rng(1)
         own = {
@@ -277,7 +281,11 @@ class TestWhatAHeadGets:
         small = CASING_CLASSES.index("all lower")
         codes = np.array([hidden] * count + [shown], dtype=np.uint32)
         coded = CodedSentences(
-            codes, np.full(count + 1, small, np.uint8), np.zeros(count + 1, np.uint8), np.array([count + 1])
+            codes,
+            np.full(count + 1, small, np.uint8),
+            np.zeros(count + 1, np.uint8),
+            np.array([count + 1]),
+            no_features(count + 1),
         )
         words = made.decoding().draw_words(coded, np.random.default_rng(0)).words
         assert words[-1] == "fever"
