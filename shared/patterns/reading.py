@@ -1,4 +1,4 @@
-"""How patterns read a note: what looks alike alike, a word without the marks and the signs of no width within it, a paragraph without its breaks."""
+"""How patterns read a note: references decoded, what looks alike alike, a word without the marks and the signs of no width within it, a paragraph without its breaks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from shared.patterns.kinds import Suspicion
 from shared.text.plain_signs import plain_signs
+from shared.text.references.decoding import Decoded, decode
 from shared.text.tokens import MARKS
 
 # What belongs to the sign ahead of it: marks, what has no width, and the second sign of a line end.
@@ -29,11 +30,13 @@ class Reading:
         text: read.
         marked: places in it of letters that have marks in the note, ascending.
         longer: by how many signs the note is longer ahead of each of them, and behind the last.
+        decoded: the note, with what its references stand for, which all this is of.
     """
 
     text: str
     marked: tuple[int, ...]
     longer: tuple[int, ...]
+    decoded: Decoded
 
     def __repr__(self) -> str:
         return f"Reading({len(self.text)} signs)"
@@ -66,7 +69,8 @@ class Reading:
             start -= 1
         while end < len(self.text) and self.text[end - 1 : end + 1].isalpha():
             end += 1
-        return replace(found, start=self._place(start), end=self._place(end))
+        start, end = self.decoded.to_written(self._place(start), self._place(end))
+        return replace(found, start=start, end=end)
 
     def _place(self, place: int) -> int:
         return place + self.longer[bisect_left(self.marked, place)]
@@ -87,8 +91,10 @@ def read(text: str) -> Reading:
     Args:
         text: of the note.
     """
+    decoded = decode(text)
+    text = decoded.text
     if text.isascii() and "\r\n" not in text:
-        return Reading(plain_signs(text), (), (0,))
+        return Reading(plain_signs(text), (), (0,), decoded)
     pieces: list[str] = []
     marked: list[int] = []
     longer = [0]
@@ -99,7 +105,7 @@ def read(text: str) -> Reading:
         marked.append(letter - longer[-1])
         longer.append(longer[-1] + len(match[0]))
         end = match.end()
-    return Reading(plain_signs("".join([*pieces, text[end:]])), tuple(marked), tuple(longer))
+    return Reading(plain_signs("".join([*pieces, text[end:]])), tuple(marked), tuple(longer), decoded)
 
 
 def _composed(letter: str, marks: str) -> str:

@@ -26,6 +26,7 @@ from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
+from shared.sentences.referenced import as_written, decoded
 from shared.text.language import known_languages
 from shared.text.tokens import Tokens
 
@@ -78,6 +79,11 @@ class LastWord:
             document: with what the tagger found.
             tokens: of its text, where somebody has them.
         """
+        read, note = decoded(document)
+        # Tokens lie where they are written: of what is read otherwise nobody has any.
+        return as_written(document, note, self._complete(read, tokens if note.is_written_so else None))
+
+    def _complete(self, document: Document, tokens: Tokens | None) -> Document:
         steps = self.settings.steps
         if "eponyms" in steps:
             document = self._eponyms.give_up(document)

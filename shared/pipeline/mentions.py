@@ -24,6 +24,7 @@ from shared.document import Annotation, Document
 from shared.embeddings.generalised import strip_accents
 from shared.pipeline.given_up.impersonal import is_name
 from shared.pipeline.spans import join_spans
+from shared.sentences.referenced import as_written, decoded
 from shared.text.language import function_words
 from shared.text.tokens import Tokens, tokenise
 
@@ -72,15 +73,17 @@ def with_repeated(
         tokens: of its text, where somebody has them.
         also: what else is looked for, such as what other notes of the same patient say; see `sayings_of`.
     """
-    note = _Note(document.text, tokenise(document.text) if tokens is None else tokens)
-    sought = {**also, **note.sayings(document, people, are_public)}
+    read, way = decoded(document)
+    note = _Note(read.text, tokenise(read.text) if tokens is None or not way.is_written_so else tokens)
+    sought = {**also, **note.sayings(read, people, are_public)}
     mentions = list(note.mentions(sought)) if sought else []
-    return join_spans(document, mentions) if mentions else document
+    return as_written(document, way, join_spans(read, mentions) if mentions else read)
 
 
 def sayings_of(document: Document, people: Set[str] = frozenset(), are_public: ArePublic = nobody_knows) -> Sayings:
     """What `with_repeated` looks for of a document, to be looked for in others. It is PHI: never log it."""
-    return _Note(document.text, tokenise(document.text)).sayings(document, people, are_public)
+    read, _ = decoded(document)
+    return _Note(read.text, tokenise(read.text)).sayings(read, people, are_public)
 
 
 class _Sought:

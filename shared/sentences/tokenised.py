@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme, doubtful_tokens, encode_tags, repair_tags
 from shared.sentences.layout import SentenceLayout
+from shared.sentences.referenced import as_written, decoded
 from shared.text.labelled import MAX_SPAN_TOKENS, grown_spans, tokenise_labelled
 from shared.text.tokens import Tokens, tokenise
 
@@ -108,18 +109,24 @@ def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document
     labelled moves no boundary: another program, or a later one, takes other words for PHI, and a sentence must be known again.
     """
     for document in documents:
-        labelled = [span for span in document.annotations if not span.doubtful]
-        if not labelled:
-            yield document, tokenise(document.text)
-            continue
-        spans = [(span.start, span.end) for span in labelled]
-        most = [1 if span.category == HIDDEN else MAX_SPAN_TOKENS for span in labelled]
-        grown = grown_spans(document.text, spans)
-        if grown != spans:
-            whole = [replace(span, start=own[0], end=own[1]) for span, own in zip(labelled, grown, strict=True)]
-            doubtful = [span for span in document.annotations if span.doubtful]
-            document = replace(document, annotations=(*whole, *_left_over(doubtful, whole)))
-        yield document, tokenise_labelled(document.text, grown, most)
+        read, note = decoded(document)
+        cut, tokens = _cut(read)
+        yield as_written(document, note, cut), replace(tokens, spans=note.all_to_written(tokens.spans))
+
+
+def _cut(document: Document) -> tuple[Document, Tokens]:
+    """A labelled document as it is read, with its labels grown, and its tokens."""
+    labelled = [span for span in document.annotations if not span.doubtful]
+    if not labelled:
+        return document, tokenise(document.text)
+    spans = [(span.start, span.end) for span in labelled]
+    most = [1 if span.category == HIDDEN else MAX_SPAN_TOKENS for span in labelled]
+    grown = grown_spans(document.text, spans)
+    if grown != spans:
+        whole = [replace(span, start=own[0], end=own[1]) for span, own in zip(labelled, grown, strict=True)]
+        doubtful = [span for span in document.annotations if span.doubtful]
+        document = replace(document, annotations=(*whole, *_left_over(doubtful, whole)))
+    return document, tokenise_labelled(document.text, grown, most)
 
 
 def _left_over(doubtful: Iterable[Annotation], grown: Sequence[Annotation]) -> Iterator[Annotation]:
@@ -141,7 +148,7 @@ def tokenise_texts(
         seen: how a text is shown to the pipeline, every character in its place; None as it is.
     """
     for document in documents:
-        yield document, tokenise(document.text if seen is None else seen(document.text))
+        yield document, tokenise(document.text, seen)
 
 
 def tokenised_chunks(

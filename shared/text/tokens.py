@@ -1,7 +1,7 @@
 """Tokens and sentences as offsets into the untouched text, for any language that puts spaces between words.
 
 A token is a run of letters, a run of digits, an ellipsis, or one other visible character; combining marks and what has no
-width stay with the character that they follow, and a word is without what has no width. This is the aggressive tokenisation of Friedrich et al. 2019 (section 6: spaCy tokens
+width stay with the character that they follow, and a word is without what has no width. A character reference (`Garc&iacute;a`) is what it stands for. This is the aggressive tokenisation of Friedrich et al. 2019 (section 6: spaCy tokens
 split further at punctuation and where a digit meets a letter), with the split of letter and digit made in both
 directions, so that "d:03/04/2019t:" gives up its date.
 
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shared.text.references.decoding import decode
 
 MAX_SENTENCE_TOKENS = 384
 
@@ -147,18 +149,21 @@ class Placeholders:
 _NONE = Placeholders(np.zeros(0, dtype=np.int64), 1, 1)
 
 
-def tokenise(text: str) -> Tokens:
+def tokenise(text: str, seen: Callable[[str], str] | None = None) -> Tokens:
     """Cut a text into tokens and sentences.
 
     Args:
         text: any text; white space belongs to no token.
+        seen: how it is shown, every character in its place; None as it is.
     """
-    words, spans = cut_tokens(text)
-    return Tokens(words, spans, cut_sentences(text, words, spans))
+    note = decode(text)
+    shown = note.text if seen is None else seen(note.text)
+    words, spans = cut_tokens(shown)
+    return Tokens(words, note.all_to_written(spans), cut_sentences(shown, words, spans))
 
 
 def cut_tokens(text: str) -> tuple[list[str], NDArray[np.int32]]:
-    """Words and offsets of a text's tokens, as in Tokens."""
+    """Words and offsets of a text's tokens, as in Tokens; a reference is the signs that it is written with."""
     # Without white space at the end every piece ends with a token, and the pattern never has to step back.
     pieces = _PIECE.findall(text.rstrip())
     words = list(map(str.lstrip, pieces))

@@ -23,6 +23,7 @@ from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.reading import Reading
 from shared.progress import Progress, silent
 from shared.sentences.ragged import SentenceSource
+from shared.sentences.referenced import decoded
 from shared.sentences.tokenised import tokenised_corpus
 from shared.taggers.tagger import Tagger
 from shared.text.tokens import Tokens
@@ -143,7 +144,8 @@ class Own:
     def _source(self, notes: Iterable[int]) -> SentenceSource:
         """Some notes as a head learns from them: as the pipeline sees them."""
         encoder = self._release.encoder
-        shown = (replace(one, text=self._release.seen(one.text)) for one in (self._notes[note] for note in notes))
+        read = (decoded(self._notes[note])[0] for note in notes)
+        shown = (replace(one, text=self._release.seen(one.text)) for one in read)
         return self._release.head.inputs(tokenised_corpus(shown, encoder.scheme), encoder.noise_free)
 
 

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Sequence
 
 from shared.document import Document
+from shared.text.references.decoding import decode
 from site_client.deid.choices.sameness import said
 from site_client.deid.lines import hide_lines
 from site_client.deid.mode import Hiding, Mode, Setting
@@ -42,7 +43,7 @@ class Hash(Hiding):
         return [self._hidden(span.category, document.covered_text(span)) for span in document.annotations]
 
     def _hidden(self, category: str, text: str) -> str:
-        same = said(text) or text.strip()
+        same = said(decode(text).text) or text.strip()
         digest = hmac.digest(self._key, _PURPOSE + same.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
         return hide_lines(text, lambda line: f"[{category}:{digest[:_SIGNS]}]")
 

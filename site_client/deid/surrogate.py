@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shared.document import Document
+from shared.sentences.referenced import decoded
 from site_client.deid.mode import Hiding, Mode, ModeReport, Setting
 from site_client.deid.redact import redacted
 
@@ -41,7 +42,9 @@ class Surrogate(Hiding):
 
     def replacements(self, document: Document) -> Sequence[str]:
         """See `Hiding`."""
-        surrogates, budget = self._surrogates().surrogates(document)
+        # Else a surrogate would have the letters of `&nbsp;`, changed.
+        read, _ = decoded(document)
+        surrogates, budget = self._surrogates().surrogates(read)
         if budget.entities or surrogates:
             self._spent.add(document.identifier, budget)
         return [

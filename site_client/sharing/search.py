@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from foundation.os_errors import map_os_errors
 from shared.document import Document
+from shared.text.references.decoding import decode
 from shared.text.tokens import tokenise
 from site_client.errors import SiteError
 
@@ -98,7 +99,8 @@ def _stretches(documents: Iterable[Document], written: Iterable[bytes]) -> tuple
     gathered, waiting, notes = np.zeros(0, dtype="<u8"), list[str](), 0
     for document in documents:
         notes += 1
-        waiting += [document.text, document.identifier]
+        # A share is made of what is read.
+        waiting += [*dict.fromkeys((document.text, decode(document.text).text)), document.identifier]
         if len(waiting) >= _TEXTS:
             gathered, waiting = np.union1d(gathered, _of(waiting)), []
     gathered = np.union1d(gathered, _of(waiting))

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 from shared.document import Annotation, Document
 from shared.patterns.kinds import Suspicion
+from shared.sentences.referenced import decoded
 from shared.text.capitals import is_small
 from shared.text.labelled import grown_spans
+from shared.text.references.decoding import Decoded
 
 STAND_IN = "Xxxxxxx"
 """Read for a labelled span, whatever its category and form: a word behind a title or ahead of a surname, and on no list."""
@@ -26,12 +28,14 @@ class Blinded:
     Args:
         document: its text has constants in the place of spans, its annotations lie on them.
         ends: where these end, ascending.
-        longer: by how many characters more the text up to there is longer in the note itself.
+        longer: by how many characters more the text up to there is longer in the note itself, as it is read.
+        note: which that is.
     """
 
     document: Document
     ends: tuple[int, ...]
     longer: tuple[int, ...]
+    note: Decoded
 
     def __repr__(self) -> str:
         return f"Blinded({self.document!r})"
@@ -45,7 +49,8 @@ class Blinded:
         for one in suspicions:
             ahead = bisect_right(self.ends, one.start)
             shift = self.longer[ahead - 1] if ahead else 0
-            yield replace(one, start=one.start + shift, end=one.end + shift)
+            start, end = self.note.to_written(one.start + shift, one.end + shift)
+            yield replace(one, start=start, end=end)
 
 
 def blind(document: Document) -> Blinded:
@@ -54,6 +59,7 @@ def blind(document: Document) -> Blinded:
     Args:
         document: with the labels that people gave.
     """
+    document, note = decoded(document)
     text = document.text
     grown = grown_spans(text, [(span.start, span.end) for span in document.annotations])
     outside = [
@@ -71,4 +77,4 @@ def blind(document: Document) -> Blinded:
         annotations.append(replace(span, start=start, end=place))
         longer.append(end - place)
     blinded = replace(document, text=stand_in.join(outside), annotations=tuple(annotations))
-    return Blinded(blinded, tuple(span.end for span in annotations), tuple(longer))
+    return Blinded(blinded, tuple(span.end for span in annotations), tuple(longer), note)

@@ -25,6 +25,7 @@ from shared.patterns.reading import read
 from shared.pipeline.forgotten.blinding import Blinded, blind
 from shared.pipeline.forgotten.suspicion import LEAST, suspect
 from shared.pipeline.pipeline import Pipeline
+from shared.sentences.referenced import decoded
 from shared.text.tokens import ABBREVIATIONS
 
 OwnLists: TypeAlias = Callable[[str], Iterable[Annotation]]
@@ -139,6 +140,14 @@ def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicio
     Returns:
         sorted; none touches a label or another.
     """
+    read, note = decoded(document)
+    places = ((note.to_read(one.start, one.end), one) for one in suspicions)
+    settled = _settled(read, [replace(one, start=start, end=end) for (start, end), one in places])
+    written = ((note.to_written(one.start, one.end), one) for one in settled)
+    return [replace(one, start=start, end=end) for (start, end), one in written]
+
+
+def _settled(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicion]:
     taken = [(span.start, span.end) for span in document.annotations]
     beside = chain.from_iterable(_beside(one, taken, document.text) for one in suspicions)
     weighed = [

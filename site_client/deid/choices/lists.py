@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from shared.document import Annotation, Document
 from shared.pipeline.spans import join_spans
+from shared.sentences.referenced import find_decoded
 from shared.surrogates.spelling import strip_accents
+from shared.text.references.decoding import decode
 from site_client.deid.choices.sameness import is_mark, is_unseen, said
 
 EVERY = "*"
@@ -42,6 +44,9 @@ class HospitalLists:
 
     def apply(self, document: Document) -> Document:
         """The document without spans that are allowed, and with those that are denied."""
+        return find_decoded(document, self._apply)
+
+    def _apply(self, document: Document) -> Document:
         kept = tuple(span for span in document.annotations if not self._is_allowed(document, span))
         lists = replace(document, annotations=kept) if len(kept) < len(document.annotations) else document
         denied = list(self.denied(document.text))
@@ -55,6 +60,12 @@ class HospitalLists:
 
     def denied(self, text: str) -> Iterator[Annotation]:
         """Where what is always hidden stands in a text, in order; none touches another."""
+        note = decode(text)
+        for span in self._found(note.text):
+            start, end = note.to_written(span.start, span.end)
+            yield replace(span, start=start, end=end)
+
+    def _found(self, text: str) -> Iterator[Annotation]:
         plain, places = _folded_with_places(text)
         end = 0
         for start, stop, category in sorted(

@@ -29,6 +29,7 @@ from shared.pipeline.forgotten import checker
 from shared.pipeline.forgotten.blinding import Blinded
 from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import tokenised_corpus
+from shared.text.references.decoding import decode
 from shared.text.tokens import tokenise
 from tests import constructions
 from tests.shared.embeddings.made import table
@@ -70,7 +71,7 @@ def test_the_measurement_finds_doubts_that_see_phi(monkeypatch: pytest.MonkeyPat
     chunk = tokenised_corpus([one.with_doubts(HIDE_ABOVE) for one in looking.check(NOTES)], SCHEME)
     assert 0.1 < chunk.are_doubtful.mean() < 0.7
     monkeypatch.setattr(noninterference, "LABELLED_FORMATS", ("jsonl",))
-    monkeypatch.setattr(checker, "blind", lambda note: Blinded(note, (), ()))
+    monkeypatch.setattr(checker, "blind", lambda note: Blinded(note, (), (), decode(note.text)))
     [(_, differing)] = measure(made, NOTES, len(NOTES), 7, looking).values()
     assert differing > 0
 
