@@ -117,12 +117,12 @@ class _TimePlan(Plan):
         return self._bounded(moment.moved(noise))
 
     def _shifted(self, moment: Moment, epsilon: Fraction) -> Moment | None:
-        """None for what ends ahead of the bounds, such as a birth so long ago: put within them it would no longer be as many days from the others."""
+        """None for what lies or ends ahead of the bounds, such as a birth so long ago: it is as many days from the others as it was, which tells the age."""
         days = discrete_laplace(self._scope.randomness("time", SHIFT, str(epsilon)), epsilon)
         if moment.group == "weekday":
             return Moment("weekday", "day", (moment.value + days) % _WEEK)
         shifted = moment.at(moment.day + days)
-        return shifted if shifted.day >= self._dates[0] else None
+        return shifted if min(moment.day, shifted.day) >= self._dates[0] else None
 
     def _bounded(self, moment: Moment) -> Moment:
         """Within what is plausible of any note, whatever stands in this one."""

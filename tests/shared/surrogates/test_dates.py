@@ -300,6 +300,23 @@ def test_a_birth_too_long_ago_is_redacted_where_dates_keep_their_distances() -> 
     assert datetime.date.fromisoformat(seen)
 
 
+@pytest.mark.parametrize(("days", "shown"), [(300, ["[DATE]", "2025-02-14"]), (-300, ["[DATE]", "2023-06-25"])])
+@pytest.mark.parametrize("born", ["1934-04-12", "04/12/1934"])
+def test_no_age_above_89_is_told_by_two_dates_that_keep_their_distance(
+    born: str, days: int, shown: list[str], moved: list[int]
+) -> None:
+    """A shift that puts the birth within the bounds leaves all its days to the day when somebody was 90."""
+    moved[:] = [days]
+    assert replaced(born, "2024-04-20", time=TimeSettings(shift=True)) == shown
+
+
+def test_a_birth_that_the_shift_puts_ahead_of_the_bounds_is_redacted() -> None:
+    """Else it would tell that the shift was one back."""
+    for _ in range(40):
+        (born,) = replaced("1935-01-01", time=TimeSettings(shift=True))
+        assert born == "[DATE]" or born >= "1935-01-01"
+
+
 def test_day_and_month_stand_in_one_order_throughout_a_note(moved: list[int]) -> None:
     """It is read in the order that the note shows; that is not always the one in which it is written, or a 13th would be told from a 12th."""
     assert replaced("13/02/2020", "03/04/2020") == ["02/23/2020", "04/13/2020"]
