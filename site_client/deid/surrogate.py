@@ -46,7 +46,8 @@ class Surrogate(Hiding):
         read, _ = decoded(document)
         surrogates, budget = self._surrogates().surrogates(read)
         if budget.entities or surrogates:
-            self._spent.add(document.identifier, budget)
+            patient = None if self._setting.patients is None else self._setting.patients.get(document.identifier)
+            self._spent.add(document.identifier, patient, budget)
         return [
             redacted(span.category, document.covered_text(span)) if surrogate is None else surrogate
             for span, surrogate in zip(document.annotations, surrogates, strict=True)
@@ -84,15 +85,23 @@ class _Spent:
 
     def __init__(self) -> None:
         self._limit = self._largest = self._total = 0.0
+        self._alone = 0
+        self._by_patient: dict[str, float] = {}
         self._notes = self._replaced = self._redacted = self._unmoved = self._refused = 0
         self._shifted = False
         self._by_note: dict[str, object] = {}
 
-    def add(self, identifier: str, budget: Budget) -> None:
-        """Count one note."""
+    def add(self, identifier: str, patient: str | None, budget: Budget) -> None:
+        """Count one note; a note of a patient has spent what all notes of the patient have so far."""
         spent = float(budget.spent)
         self._limit = float(budget.limit)
-        self._largest, self._total = max(self._largest, spent), self._total + spent
+        self._largest = max(self._largest, spent)
+        if patient is None:
+            self._alone += 1
+            self._total += spent
+        else:
+            self._total += spent - self._by_patient.get(patient, 0.0)
+            self._by_patient[patient] = spent
         self._notes += 1
         self._replaced += budget.replaced
         self._redacted += budget.redacted
@@ -107,9 +116,10 @@ class _Spent:
         if not self._notes:
             return ModeReport()
         whose = "patient" if patients else "note"
+        mean = self._total / (self._alone + len(self._by_patient))
         lines = [
             f"surrogates: {self._replaced} spans replaced, {self._unmoved} of them by what stood there, as a draw may, {self._redacted} redacted for want of one; a {whose} spends at most epsilon "
-            f"{self._limit:g} on dates, ages and places; {self._largest:.3g} at most, {self._total / self._notes:.3g} on average were spent"
+            f"{self._limit:g} on dates, ages and places; {self._largest:.3g} at most, {mean:.3g} on average were spent"
         ]
         if self._refused:
             lines.append(f"{self._refused} entities found their budget spent, and are redacted")
@@ -126,7 +136,7 @@ class _Spent:
             "epsilon": self._limit,
             "of": whose,
             "largest": self._largest,
-            "mean": self._total / self._notes,
+            "mean": mean,
             "replaced": self._replaced,
             "redacted": self._redacted,
             "refused": self._refused,

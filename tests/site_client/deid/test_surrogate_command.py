@@ -8,13 +8,18 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared.corpus import read_corpus
+from shared.document import Annotation, Document
+from shared.surrogates.settings import SurrogateSettings
+from site_client.deid.mode import Setting
+from site_client.deid.surrogate import Surrogate
 from site_client.ledger import entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, snapshot, values
@@ -297,3 +302,21 @@ def test_a_label_that_is_itself_a_name_is_written_nowhere(mode: str, loop: Loop,
     assert "Marchbanks" not in said + written
     assert "OTHER" in said + written
     assert "[OUR_WARD]" in written
+
+
+def aged(numbers: int, patients: dict[str, str] | None) -> Mapping[str, Any]:
+    """What a run reports of notes of one age each."""
+    mode = Surrogate(Setting(SurrogateSettings(language="English"), patients=patients))
+    for number in range(numbers):
+        mode.turn(Document(f"n{number}", f"Aged {20 + number}.", (Annotation(5, 7, "AGE"),)))
+    return mode.report().values["budget"]
+
+
+def test_the_mean_is_of_patients_and_of_what_each_has_spent_in_the_end() -> None:
+    one = aged(10, {f"n{number}": "p" for number in range(10)})
+    assert one["mean"] == pytest.approx(one["largest"])
+    assert one["mean"] == pytest.approx(one["notes"]["n9"]["spent"])
+    two = aged(10, {f"n{number}": "p" for number in range(9)})
+    assert two["mean"] == pytest.approx((two["notes"]["n8"]["spent"] + two["notes"]["n9"]["spent"]) / 2)
+    alone = aged(10, None)
+    assert alone["mean"] == pytest.approx(sum(one["spent"] for one in alone["notes"].values()) / 10)
