@@ -46,7 +46,11 @@ class ByCategory(Hiding):
         modes = {id(mode): mode for mode in (self._usual, *self._own.values())}.values()
         reports = [mode.report() for mode in modes]
         values = {name: value for report in reports for name, value in report.values.items()}
-        return ModeReport(values, tuple(line for report in reports for line in report.lines))
+        lines, on_screen = (
+            tuple(line for said in each for line in said)
+            for each in ([one.lines for one in reports], [one.on_screen for one in reports])
+        )
+        return ModeReport(values, lines, on_screen)
 
 
 def _hiding(mode: Mode) -> Hiding:

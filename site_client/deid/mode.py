@@ -65,10 +65,12 @@ class ModeReport:
     Args:
         values: for a program.
         lines: for people.
+        on_screen: for the person at the terminal, for it hangs on what was true: it is in no file and no log.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
+    on_screen: tuple[str, ...] = ()
 
 
 class Mode(ABC):

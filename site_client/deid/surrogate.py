@@ -118,7 +118,7 @@ class _Spent:
         whose = "patient" if patients else "note"
         mean = self._total / (self._alone + len(self._by_patient))
         lines = [
-            f"surrogates: {self._replaced} spans replaced, {self._unmoved} of them by what stood there, as a draw may, {self._redacted} redacted for want of one; a {whose} spends at most epsilon "
+            f"surrogates: {self._replaced} spans replaced, {self._redacted} redacted for want of one; a {whose} spends at most epsilon "
             f"{self._limit:g} on dates, ages and places; {self._largest:.3g} at most, {mean:.3g} on average were spent"
         ]
         if self._refused:
@@ -144,7 +144,8 @@ class _Spent:
             "notes": self._by_note,
             "notes_left_out": left_out,
         }
-        return ModeReport({"budget": budget}, tuple(lines))
+        unmoved = f"{self._unmoved} of the surrogates say what stood there, as a draw may"
+        return ModeReport({"budget": budget}, tuple(lines), (unmoved,))
 
 
 SURROGATE = Surrogate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,6 +160,8 @@ def deid(
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *said.lines,
+        # What is not a screen may be a log.
+        *(said.on_screen if sys.stdout.isatty() else ()),
         *choices.lines(),
         *_older_pipeline_lines(opened),
         *used.lines(),

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -320,3 +321,14 @@ def test_the_mean_is_of_patients_and_of_what_each_has_spent_in_the_end() -> None
     assert two["mean"] == pytest.approx((two["notes"]["n8"]["spent"] + two["notes"]["n9"]["spent"]) / 2)
     alone = aged(10, None)
     assert alone["mean"] == pytest.approx(sum(one["spent"] for one in alone["notes"].values()) / 10)
+
+
+def test_how_many_draws_said_what_stood_there_is_told_on_a_terminal_only(
+    built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "what stood there" not in done(hospital(*deid(built_loop, tmp_path / "logged"))).stdout
+    # The name itself: who runs the command here puts another stream in the place of the true one.
+    terminal = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("site_client.commands.workbench.deid.sys", terminal)
+    assert "what stood there" in done(hospital(*deid(built_loop, tmp_path / "seen"))).stdout
+    assert "stood there" not in str(values(hospital(*deid(built_loop, tmp_path / "read"), "--json")))
