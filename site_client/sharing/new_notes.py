@@ -6,7 +6,9 @@ Whoever holds two shares of a hospital subtracts one from the other. So
   what is labelled otherwise, would point to what was corrected;
 - a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
   than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
-- a note that is there twice leaves once, the first of the two, for the labels of the other may be corrected (see `copies`);
+- a note that is there twice leaves once, the first of the two, for the labels of the other may be corrected (see `copies`). All of this
+  goes by true text, labelled PHI included, so what is missing tells that PHI came again: with its category in the place of each span
+  whoever writes by templates could hardly share (docs/adr/0026);
 - of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
 - fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note. What counts is what
   leaves: neither what the guard drops behind this, nor a note of which more than half leaves with earlier notes of the same share.

@@ -79,8 +79,8 @@ class Sifted:
         if not self.copies:
             return []
         lines = [
-            f"{self.copies} of {self.notes} notes were left out: they are in this folder twice, or more than half of each is; the first of "
-            "them was taken"
+            f"{self.copies} of {self.notes} notes were left out: they are in this folder twice, or more than half of each is, PHI included; the "
+            "first of them was taken"
         ]
         if others := len(self.labelled_otherwise):
             named = ", ".join(
