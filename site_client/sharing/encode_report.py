@@ -81,6 +81,7 @@ class EncodeReport:
         sample: whether only some pairs were looked at.
         categories: by PHI category; "all" is all of them together.
         looked: for more PHI; None where the version that encoded did not record it.
+        hidden_words: labelled PHI of no category of the release that is in the share; None where that is not recorded.
     """
 
     protection: Protection
@@ -88,6 +89,7 @@ class EncodeReport:
     sample: bool
     categories: dict[str, CategoryReport]
     looked: Looked | None = None
+    hidden_words: int | None = None
 
     @property
     def known_ahead(self) -> bool:
@@ -146,7 +148,10 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
         }
         protection = Protection(found["construction"])
         looked = _looked(stated["looked"]) if "looked" in stated else None
-        return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories, looked)
+        hidden = stated.get("hidden")
+        # Where PHI is not replaced the sentences that hold it stay here.
+        words = None if hidden is None else 0 if hidden["sentences_left_out"] else int(hidden["words"])
+        return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories, looked, words)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise wrong from error
 

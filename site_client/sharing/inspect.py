@@ -139,20 +139,27 @@ def inspect(
     manifest = share.manifest
     construction, unread = _construction(workspace, manifest)
     chance = Chance.stated(scheme, manifest.protection) if construction is None else Chance.of(construction)
-    with share.open() as reader:
-        counted, features = channels(reader, scheme, chance), reader.features
+    report = read_report(path, manifest)
     read = (
         None
         if construction is None
-        else Reader(share, construction, sentences, RecordedNotes.of(workspace, manifest.sequence))
+        else Reader(
+            share,
+            construction,
+            sentences,
+            RecordedNotes.of(workspace, manifest.sequence),
+            None if report is None else report.hidden_words,
+        )
     )
     passing = documents if documents is None or read is None else read.watch(documents)
     searched = None if passing is None else search(path, passing)
+    with share.open() as reader:
+        counted, features = channels(reader, scheme, chance, None if read is None else read.hidden), reader.features
     return Inspection(
         manifest,
         (*_columns(manifest), *_feature_columns(manifest, features)),
         counted,
-        read_report(path, manifest),
+        report,
         searched,
         _judged(workspace, manifest.release),
         None if read is None else read.result(),

@@ -18,7 +18,7 @@ from shared.text.casing import CASING_CLASSES
 from site_client.sharing.encode_report import EncodeReport, looked_lines, warnings
 from site_client.sharing.inspect import Inspection, search_lines
 from site_client.sharing.protection import protection_lines
-from site_client.sharing.readable.reading import CONTENT
+from site_client.sharing.readable.reading import CONTENT, hidden_line
 from site_client.sharing.readable.sentences import UNKNOWN
 
 # Fewer words than this written in one way may be pointed at.
@@ -49,6 +49,7 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         originals=_holds_originals(inspection),
         content=CONTENT,
         unknown=UNKNOWN,
+        hidden="" if inspection.reading is None else hidden_line(inspection.reading),
         first=_FIRST,
         manifest=inspection.manifest,
         stated=inspection.manifest.to_json(),

@@ -13,6 +13,7 @@ from protocols.payload.sentence_block import CASING_CLASSES, CODES, SentenceBloc
 from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.text.casing import CASING_CLASSES as CASING_NAMES
 from site_client.sharing.readable.chance import Chance
+from site_client.sharing.readable.originals import HiddenTokens
 
 
 @dataclass(frozen=True)
@@ -52,29 +53,32 @@ class Channels:
     alone_in_words: int | None
 
 
-def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme, chance: Chance) -> Channels:
+def channels(
+    blocks: Iterable[SentenceBlock], scheme: LabelScheme, chance: Chance, hidden: HiddenTokens | None = None
+) -> Channels:
     """Count what is in the blocks of a share.
 
     Args:
         blocks: all of them, their values checked.
         scheme: of the release.
         chance: what is drawn in them, and makes no sentence stand alone.
+        hidden: where labelled PHI of no category stands, as far as that is known.
     """
     # One line more, for what nobody knows.
     unknown = len(scheme.tags)
     table = np.zeros((unknown + 1, CASING_CLASSES), dtype=np.int64)
     lengths = np.zeros(0, dtype=np.int64)
     patterns, shown, coded = array("q"), array("q"), True
-    for block in blocks:
+    for block, drawn in (hidden or HiddenTokens()).masks(blocks):
         tags = np.where(block.tags == UNKNOWN_TAG, unknown, block.tags.astype(np.int64))
         table += np.bincount(tags * CASING_CLASSES + block.casing, minlength=table.size).reshape(table.shape)
         found = np.bincount(block.lengths)
         lengths = np.pad(lengths, (0, max(0, len(found) - len(lengths))))
         lengths[: len(found)] += found
-        patterns.extend(chance.patterns(block))
+        patterns.extend(chance.patterns(block, drawn))
         coded = coded and block.dim == CODES
         if coded:
-            shown.extend(chance.shown(block))
+            shown.extend(chance.shown(block, drawn))
     named = [
         *(_category(name, table[2 * index + 1], table[2 * index + 2]) for index, name in enumerate(scheme.categories)),
         _category("unknown, hidden like PHI", np.zeros(CASING_CLASSES, dtype=np.int64), table[unknown]),

@@ -30,11 +30,13 @@ class Chance:
         words: whether these are, and their features, in the place of labelled PHI.
         forms: of which tags the number and the casing of tokens are, too, bool `[256]`.
         punctuation: codes that stand for themselves all the same, uint32 `[codes]`.
+        casing: whether that of every span is drawn.
     """
 
     words: bool
     forms: NDArray[np.bool_]
     punctuation: NDArray[np.uint32]
+    casing: bool = False
 
     @classmethod
     def stated(cls, scheme: LabelScheme, protection: Mapping[str, float], words: Sequence[str] = ()) -> Chance:
@@ -52,34 +54,44 @@ class Chance:
             forms[[tag for category in free for tag in (2 * category + 1, 2 * category + 2)]] = True
             forms[UNKNOWN_TAG] = True
         kept = [code for code, word in enumerate(words) if is_punctuation(word)] if replaced and not hidden else []
-        return cls(replaced, forms, np.array(kept, dtype=np.uint32))
+        return cls(replaced, forms, np.array(kept, dtype=np.uint32), replaced and hidden)
 
     @classmethod
     def of(cls, construction: Coded) -> Chance:
         """By the construction itself."""
         return cls.stated(construction.scheme, construction.promises(), construction.vectors.words)
 
-    def patterns(self, block: SentenceBlock) -> list[int]:
-        """A number for what each sentence shows beside its words that is not drawn."""
-        kept, offsets = self._kept(block)
-        return _numbers(self._beside_words(block)[kept], offsets)
+    def patterns(self, block: SentenceBlock, hidden: NDArray[np.bool_] | None = None) -> list[int]:
+        """A number for what each sentence shows beside its words that is not drawn.
 
-    def shown(self, block: SentenceBlock) -> list[int]:
-        """A number for all that each sentence shows that is not drawn, of a block of codes."""
+        Args:
+            block: of the share.
+            hidden: which of its tokens are known to be labelled PHI of no category, bool `[tokens]`: a share shows them as words that are
+                none, so only the hospital can tell that they were drawn. None for none.
+        """
         kept, offsets = self._kept(block)
-        told = self._undrawn(block) | (np.isin(block.values, self.punctuation) & ~self.forms[block.tags])
+        return _numbers(self._beside_words(block, hidden)[kept], offsets)
+
+    def shown(self, block: SentenceBlock, hidden: NDArray[np.bool_] | None = None) -> list[int]:
+        """A number for all that each sentence shows that is not drawn, of a block of codes; its arguments are those of `patterns`."""
+        kept, offsets = self._kept(block)
+        told = self._undrawn(block, hidden) | (np.isin(block.values, self.punctuation) & ~self.forms[block.tags])
         codes = np.where(told, block.values + np.uint32(1), 0).astype(CODE_TYPE)
-        beside = self._beside_words(block)
+        beside = self._beside_words(block, hidden)
         return _numbers(np.column_stack([beside, codes.view(np.uint8).reshape(-1, 4)])[kept], offsets)
 
-    def _undrawn(self, block: SentenceBlock) -> NDArray[np.bool_]:
+    def _undrawn(self, block: SentenceBlock, hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
         """Tokens whose words are their own."""
-        undrawn: NDArray[np.bool_] = (block.tags == 0) | (not self.words)
+        clear = block.tags == 0 if hidden is None else (block.tags == 0) & ~hidden
+        undrawn: NDArray[np.bool_] = clear | (not self.words)
         return undrawn
 
-    def _beside_words(self, block: SentenceBlock) -> NDArray[np.uint8]:
-        casing = np.where(self.forms[block.tags], 0, block.casing)
-        features = np.where(self._undrawn(block)[:, None], block.features, 0)
+    def _beside_words(self, block: SentenceBlock, hidden: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+        drawn = self.forms[block.tags]
+        if hidden is not None and self.casing:
+            drawn = drawn | hidden
+        casing = np.where(drawn, 0, block.casing)
+        features = np.where(self._undrawn(block, hidden)[:, None], block.features, 0)
         return np.column_stack([block.tags, casing, features]).astype(np.uint8)
 
     def _kept(self, block: SentenceBlock) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:

@@ -28,6 +28,9 @@ class Counts:
         sentences: of the share.
         with_original: of these, found again in the notes that were given. Of these the content words are counted in the notes, of
             all others estimated: a group counts by the part of its words that are content words.
+        hidden: tokens labelled PHI of no category of the release, which a share shows as if they were none; None where that is not known.
+        hidden_found: of these, found in the notes that were given, and so counted neither among the words nor as read. Of the others
+            nobody tells which they are: they are taken from the words, and may be among those that are read exactly.
     """
 
     phi: int
@@ -38,8 +41,10 @@ class Counts:
     content_exact: int
     sentences: int
     with_original: int = 0
+    hidden: int | None = None
+    hidden_found: int = 0
 
-    def as_json(self) -> dict[str, int]:
+    def as_json(self) -> dict[str, int | None]:
         """For other programs."""
         return asdict(self)
 
@@ -50,24 +55,33 @@ class Tally:
     Args:
         lexicon: of the release.
         sentences: of the share.
+        hidden: tokens labelled PHI of no category that are in it; None where nothing tells.
     """
 
-    def __init__(self, lexicon: Lexicon, sentences: int) -> None:
-        self._lexicon = lexicon
+    def __init__(self, lexicon: Lexicon, sentences: int, hidden: int | None = None) -> None:
+        self._lexicon, self._hidden, self._found = lexicon, hidden, 0
         self._content = np.zeros(sentences)
         self._told = np.zeros(sentences, dtype=np.bool_)
         self._done = self._phi = self._unknown = self._words = self._words_exact = self._content_exact = (
             self._rare_exact
         ) = 0
 
-    def add(self, block: SentenceBlock) -> None:
-        """Count the next block."""
-        lexicon = self._lexicon
+    def add(self, block: SentenceBlock, hidden: NDArray[np.bool_] | None = None) -> None:
+        """Count the next block.
+
+        Args:
+            block: of the share.
+            hidden: which of its tokens are known to be labelled PHI of no category, bool `[tokens]`; None for none.
+        """
+        lexicon, clear = self._lexicon, block.tags == 0
+        if hidden is not None:
+            clear &= ~hidden
+            self._found += int(hidden.sum())
         unknown = int((block.tags == UNKNOWN_TAG).sum())
         self._unknown += unknown
         self._phi += int((block.tags > 0).sum()) - unknown
         read = lexicon.words_of(block.values, block.casing)
-        words = (block.tags == 0) & lexicon.spelled[read]
+        words = clear & lexicon.spelled[read]
         exact = words & (read < lexicon.words)
         content = np.where(words, lexicon.content_of(read, block.casing), 0.0)
         self._words += int(words.sum())
@@ -89,15 +103,19 @@ class Tally:
 
     def counts(self) -> Counts:
         """Of all blocks."""
+        left = max(0, (self._hidden or 0) - self._found)
+        words = max(0, self._words - left)
         return Counts(
             phi=self._phi,
             unknown=self._unknown,
-            words=self._words,
-            words_exact=self._words_exact,
+            words=words,
+            words_exact=min(self._words_exact, words),
             content=max(round(float(self._content.sum())), self._content_exact),
             content_exact=self._content_exact,
             sentences=self._done,
             with_original=int(self._told.sum()),
+            hidden=self._found + left if self._hidden is not None or self._found else None,
+            hidden_found=self._found,
         )
 
     def rare_words(self) -> Figure:

@@ -49,7 +49,7 @@ class _Shape:
         codes: NDArray[np.uint32], tags: NDArray[np.uint8], casing: NDArray[np.uint8], offsets: NDArray[np.int64]
     ) -> _Shape:
         """Of sentences as they are; a span goes on with even tags."""
-        kept = (tags == 0) | (tags % 2 == 1)
+        kept = _are_kept(tags)
         ends = np.append(0, np.cumsum(kept))[offsets]
         return _Shape(codes[kept], tags[kept], casing[kept], ends)
 
@@ -91,6 +91,37 @@ class Own:
     note: int
 
 
+class HiddenTokens:
+    """Where a share shows labelled PHI of no category as if it were none, as far as its notes tell."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, NDArray[np.int64]] = {}
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def add(self, sentence: int, tokens: NDArray[np.int64]) -> None:
+        """Take in what was found.
+
+        Args:
+            sentence: its place in the share.
+            tokens: their places in the sentence.
+        """
+        if len(tokens):
+            self._of[sentence] = tokens
+
+    def masks(self, blocks: Iterable[SentenceBlock]) -> Iterator[tuple[SentenceBlock, NDArray[np.bool_]]]:
+        """Each block of the share, and which of its tokens they are, bool `[tokens]`."""
+        first = 0
+        for block in blocks:
+            found = np.zeros(len(block.tags), dtype=np.bool_)
+            for place, begin in enumerate(block.offsets[:-1].tolist(), first):
+                if place in self._of:
+                    found[begin + self._of[place]] = True
+            yield block, found
+            first += block.sentences
+
+
 class Originals:
     """The sentences of a share, to be found in notes.
 
@@ -122,6 +153,8 @@ class Originals:
         """The note of each of them, by the number that it has here."""
         self.found: dict[int, Own] = {}
         """Those of them that are wanted."""
+        self.hidden = HiddenTokens()
+        """What the notes call PHI of no category, and the share none."""
 
     def add_share(self, block: SentenceBlock) -> None:
         """Take in the next block of the share; all of them before any note."""
@@ -191,12 +224,21 @@ class Originals:
         left = {length: _Candidates(owns, self._lexicon) for length, owns in by_length.items()}
         place = 0
         for block in blocks:
-            for shape in _Shape.of(block.values, block.tags, block.casing, block.offsets).split():
+            shapes = _Shape.of(block.values, block.tags, block.casing, block.offsets).split()
+            for shape, (begin, end) in zip(shapes, pairwise(block.offsets.tolist()), strict=True):
                 if place not in self.content and (candidates := left.get(len(shape))):
                     fits = candidates.take(shape)
                     if fits is not None:
+                        hidden = (fits.shape.tags == UNKNOWN_TAG) & (shape.tags == 0)
+                        self.hidden.add(place, np.flatnonzero(_are_kept(block.tags[begin:end]))[hidden])
                         self._take(place, fits)
                 place += 1
+
+
+def _are_kept(tags: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which tokens are not those with which a span goes on, bool `[tokens]`."""
+    kept: NDArray[np.bool_] = (tags == 0) | (tags % 2 == 1)
+    return kept
 
 
 class _Candidates:

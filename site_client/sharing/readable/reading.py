@@ -19,7 +19,7 @@ from shared.labels import LabelScheme
 from site_client.sharing.readable.counts import Counts, Tally
 from site_client.sharing.readable.figures import NOTES_NEEDED, Figure
 from site_client.sharing.readable.lexicon import COMMONEST, CONTENT_LETTERS, Lexicon
-from site_client.sharing.readable.originals import Originals
+from site_client.sharing.readable.originals import HiddenTokens, Originals
 from site_client.sharing.readable.phi_forms import PhiForms
 from site_client.sharing.readable.recorded import UNRECORDED, RecordedNotes
 from site_client.sharing.readable.same_note import SameNote
@@ -60,6 +60,7 @@ class Reader:
         construction: of the release that it was made with.
         most: how many sentences are shown.
         recorded: the notes that it was made from, as far as that is known.
+        hidden: tokens labelled PHI of no category that are in it; None where nothing tells.
 
     Raises:
         CodebookError: it holds a code where the release allows none.
@@ -67,12 +68,18 @@ class Reader:
     """
 
     def __init__(
-        self, share: VerifiedShare, construction: Coded, most: int, recorded: RecordedNotes | None = None
+        self,
+        share: VerifiedShare,
+        construction: Coded,
+        most: int,
+        recorded: RecordedNotes | None = None,
+        hidden: int | None = None,
     ) -> None:
         self._share, self._construction, self._recorded = share, construction, recorded
         self._lexicon = Lexicon(construction)
         self._drawn = drawn_sentences(share.manifest.payload_sha256, share.manifest.sentences, most)
-        self._tally = Tally(self._lexicon, share.manifest.sentences)
+        self._tally = Tally(self._lexicon, share.manifest.sentences, hidden)
+        self._hidden = hidden
         self._originals: Originals | None = None
         self._same_note, self._phi_forms = SameNote(), PhiForms(construction)
         self._read: dict[int, Sentence] = {}
@@ -89,8 +96,19 @@ class Reader:
         yield from originals.watch(documents)
         with self._share.open() as reader:
             originals.find_open(reader)
+        if len(originals.hidden):
+            # What was drawn in their place was counted as words of the notes.
+            self._tally = Tally(self._lexicon, self._share.manifest.sentences, self._hidden)
+            with self._share.open() as reader:
+                for block, hidden in originals.hidden.masks(reader):
+                    self._tally.add(block, hidden)
         found = np.array(list(originals.content.items()), dtype=np.int64).reshape(-1, 2)
         self._tally.tell(found[:, 0], found[:, 1])
+
+    @property
+    def hidden(self) -> HiddenTokens:
+        """Where the share shows labelled PHI of no category as if it were none; nowhere unless notes have passed by."""
+        return HiddenTokens() if self._originals is None else self._originals.hidden
 
     def result(self) -> Reading:
         """All that was read."""
@@ -161,8 +179,31 @@ def count_lines(reading: Reading) -> list[str]:
         f"{CONTENT}{told}",
         f"{counts.phi} words are labelled PHI: the label is read, {place}",
         *([f"{counts.unknown} words may be PHI: no label is shown"] if counts.unknown else []),
+        *([hidden] if (hidden := hidden_line(reading)) else []),
         *(figure.line for figure in reading.figures),
     ]
+
+
+def hidden_line(reading: Reading) -> str:
+    """How many words are labelled PHI of no category of the release, and where they are counted; "" where it is known that none is."""
+    counts = reading.counts
+    if not reading.replaces_phi or counts.hidden == 0:
+        return ""
+    if counts.hidden is None:
+        return (
+            "how many words are labelled PHI of no category of the release is not known without the report or the notes: where there are such, "
+            "public PHI stands in their place and is counted as words that are no PHI"
+        )
+    said = (
+        f"{counts.hidden} words are labelled PHI of no category of the release: public PHI stands in their place, without a label, and none of them "
+        "is counted as a word that is no PHI"
+    )
+    if not (left := counts.hidden - counts.hidden_found):
+        return said
+    return (
+        f"{said}; which {left} of them are, only the notes tell: until these are given and they are found, what was drawn in their place may be counted as read "
+        "exactly, and may make a sentence stand alone"
+    )
 
 
 def sentence_lines(reading: Reading, most: int, *, originals: bool) -> list[str]:
