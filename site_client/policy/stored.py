@@ -1,7 +1,8 @@
 """Where the policy lies: `policy.json`, which counts only as the signed ledger recorded it last.
 
 A change is recorded before the file is written. A file that differs from the record was changed by other hands, or the machine
-went down between the two: either way nothing goes on until `policy set` has put the recorded one back.
+went down between the two: either way nothing goes on until `policy set` has put the recorded one back. The hospital's own list of
+public words lies beside it under its digest, so that whatever becomes of a change the list of the recorded policy is there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from foundation.files import write_bytes, write_text
@@ -23,7 +25,7 @@ from site_client.ledger import Event, entries, record
 from site_client.policy.site_policy import DEFAULT, OwnWords, SitePolicy, digest_of_values, list_changes
 from site_client.workspace import Workspace
 
-WORDS_FILE = "public-words.txt"
+_WORDS, _DIGITS = "public-words", 16
 _FILE = "policy.json"
 _MAX_BYTES = 64 << 10
 _MAX_WORDS_BYTES = 64 << 20
@@ -85,9 +87,11 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
         what changed, in words; nothing where the file was only put back.
 
     Raises:
+        PolicyError: the hospital's own list of words is not there as the policy names it; nothing is changed.
         LedgerError, StorageError: see there.
     """
     with lock_folder(workspace.root):
+        _check_words(workspace, policy)
         changes, recorded = list_changes(read_recorded_policy(workspace), policy), _recorded(workspace)
         # What an earlier version recorded has another digest, since it stated less.
         if recorded is None or recorded.get("policy_sha256") != policy.digest:
@@ -99,11 +103,12 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
             record(workspace, Event.POLICY_SET, details)
         text = json.dumps(policy.to_json(), indent=1, ensure_ascii=False)
         write_text(policy_path(workspace), text + "\n", private=False)
+        _discard_other_words(workspace, policy)
     return changes
 
 
 def keep_words(workspace: Workspace, source: Path) -> OwnWords:
-    """Copies the hospital's own list of public words into the workspace, where its digest is watched.
+    """Copies the hospital's own list of public words into the workspace, where its digest is watched; another that is there stays.
 
     Raises:
         StorageError: it can't be read or written.
@@ -119,8 +124,10 @@ def keep_words(workspace: Workspace, source: Path) -> OwnWords:
         raise ConfigurationError(
             "--public-words: expected a list of words in UTF-8, one a line, got none or other bytes; save it as plain text in UTF-8"
         )
-    write_bytes(workspace.root / WORDS_FILE, data, private=False)
-    return OwnWords(WORDS_FILE, hashlib.sha256(data).hexdigest())
+    digest = hashlib.sha256(data).hexdigest()
+    name = f"{_WORDS}-{digest[:_DIGITS]}.txt"
+    write_bytes(workspace.root / name, data, private=False)
+    return OwnWords(name, digest)
 
 
 def words_path(workspace: Workspace, policy: SitePolicy) -> Path | None:
@@ -132,8 +139,17 @@ def _check_words(workspace: Workspace, policy: SitePolicy) -> None:
     path = words_path(workspace, policy)
     if path is not None and policy.own_words is not None and _sha256(path) != policy.own_words.sha256:
         raise PolicyError(
-            f"{path.name}: expected the list of words of the policy, found another; give it again with `policy set --public-words`"
+            f"{path.name}: expected the list of words of the policy, found {'another' if path.is_file() else 'none'}; give it again with `policy set "
+            "--public-words FILE`, or go on without it by `policy set --no-public-words`"
         )
+
+
+def _discard_other_words(workspace: Workspace, policy: SitePolicy) -> None:
+    """Removes lists that are no more in force, and those of changes that came to nothing, by the names that they have here alone."""
+    for path in workspace.root.glob(f"{_WORDS}-{'[0-9a-f]' * _DIGITS}.txt"):
+        if path != words_path(workspace, policy):
+            with suppress(OSError):
+                path.unlink()
 
 
 def _sha256(path: Path) -> str:

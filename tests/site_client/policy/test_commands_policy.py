@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from site_client.ledger import Event, entries
+from site_client.policy import stored
 from site_client.policy.site_policy import DEFAULT
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, snapshot, values
@@ -67,9 +69,74 @@ def test_the_demonstrations_policy_is_marked(at: tuple[object, ...]) -> None:
 def test_own_words_lie_in_the_workspace(at: tuple[object, ...], tmp_path: Path) -> None:
     (tmp_path / "ours.txt").write_text("haemodialysis\n")
     done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
-    assert (tmp_path / "site" / "public-words.txt").read_text() == "haemodialysis\n"
+    assert [one.read_text() for one in lists_of(tmp_path)] == ["haemodialysis\n"]
+    (tmp_path / "ours.txt").write_text("haemofiltration\n")
+    done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
+    assert [one.read_text() for one in lists_of(tmp_path)] == ["haemofiltration\n"]
     done(hospital("policy", "set", "--no-public-words", *at))
     assert values(hospital("policy", "show", "--json", *at))["policy"]["own_words"] is None
+    assert not lists_of(tmp_path)
+
+
+def lists_of(folder: Path) -> list[Path]:
+    return list((folder / "site").glob("public-words*"))
+
+
+@pytest.fixture
+def with_words(at: tuple[object, ...], tmp_path: Path) -> tuple[object, ...]:
+    """A hospital with a list of its own, and `new.txt` beside it."""
+    (tmp_path / "ours.txt").write_text("haemodialysis\n")
+    (tmp_path / "new.txt").write_text("haemofiltration\n")
+    done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
+    return at
+
+
+def test_a_refused_list_of_words_leaves_the_recorded_one_in_force(
+    with_words: tuple[object, ...], tmp_path: Path
+) -> None:
+    """Whatever keeps the ledger from being signed: the policy of before goes on, with its list."""
+    at, before = with_words, done(hospital("policy", "show", *with_words)).stdout
+    (key,) = (tmp_path / "site" / "keys").glob("*.pem")
+    key.chmod(0o644)
+    assert hospital("policy", "set", "--public-words", tmp_path / "new.txt", *at).exit_code
+    key.chmod(0o600)
+    assert done(hospital("policy", "show", *at)).stdout == before
+    assert "nothing changed" in done(hospital("policy", "set", *at)).stdout
+    assert [one.read_text() for one in lists_of(tmp_path)] == ["haemodialysis\n"]
+
+
+def test_a_list_whose_policy_was_recorded_and_not_written_is_put_in_force(
+    with_words: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine goes down between the ledger's entry and the policy's file."""
+    at = with_words
+
+    def cut(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stored, "write_text", cut)
+        hospital("policy", "set", "--public-words", tmp_path / "new.txt", *at)
+    refused(hospital("policy", "show", *at), 35, "changed outside")
+    assert "the recorded policy is in force" in done(hospital("policy", "set", *at)).stdout
+    assert "own_words" in done(hospital("policy", "show", *at)).stdout
+    assert [one.read_text() for one in lists_of(tmp_path)] == ["haemofiltration\n"]
+
+
+@pytest.mark.parametrize("change", [lambda path: path.write_text("quillfeather\n"), Path.unlink])
+def test_policy_set_does_not_say_that_all_is_well_with_another_list(
+    change: Callable[[Path], object], with_words: tuple[object, ...], tmp_path: Path
+) -> None:
+    at = with_words
+    change(lists_of(tmp_path)[0])
+    entries_before = len(list(entries(open_workspace(tmp_path / "site"))))
+    for options in ((), ("--least-cluster", 500)):
+        refused(hospital("policy", "set", *options, *at), 35, "list of words", "--public-words")
+    assert len(list(entries(open_workspace(tmp_path / "site")))) == entries_before
+    done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
+    done(hospital("policy", "show", *at))
+    change(lists_of(tmp_path)[0])
+    done(hospital("policy", "set", "--no-public-words", *at))
 
 
 @pytest.mark.parametrize(
