@@ -1,4 +1,4 @@
-"""The page of a training together: who took part in which round, how far each site's weights went, and who was refused.
+"""The page of a training together: who took part in which round, how far each site's weights went, and who was clipped or refused.
 
 It says of a site what the provider's terminal said, and nothing that the head's own record does not hold.
 """
@@ -57,9 +57,13 @@ def answer(rounds: Rounds) -> str:
     sites = {site for one in rounds for site in one["norms"]} - {OWN_NOTES}
     beside = " beside the provider's own notes" if any(OWN_NOTES in one["norms"] for one in rounds) else ""
     missed = {site for one in rounds for site in (sites - set(one["norms"])) | set(one["refused"])}
+    far = {
+        "the provider's own notes" if site == OWN_NOTES else site for one in rounds for site in one.get("clipped", ())
+    }
+    clipped = f"; clipped in some: {', '.join(sorted(far))}" if far else ""
     if not missed:
-        return f"{len(sites)} sites took part{beside} in all {len(rounds)} rounds, and nobody was refused"
-    return f"{len(sites)} sites took part{beside} in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}"
+        return f"{len(sites)} sites took part{beside} in all {len(rounds)} rounds, and nobody was refused{clipped}"
+    return f"{len(sites)} sites took part{beside} in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}{clipped}"
 
 
 def _lines(rounds: Rounds, name: str, title: str) -> str:

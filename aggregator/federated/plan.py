@@ -24,7 +24,7 @@ class FederatedPlan:
         strategy: name of one.
         local_epochs: passes of a site in a round.
         least_results: results that a round must have; more where the strategy asks for more.
-        liars: sites that may lie, as far as the strategy can bear it; one whose result is refused for what is in it is one of them.
+        liars: sites that may lie, as far as the strategy can bear it; one whose result is refused as no update is one of them.
         attempts: how often a round is tried that had too few results.
         timeout_s: seconds that a round waits for sites.
         batch: sentences a step of a site, at most: sites step side by side, so what one of them does in few large steps goes farther in many small ones.
@@ -71,7 +71,7 @@ class FederatedPlan:
 
     @property
     def least(self) -> int:
-        """Results that a round must have, where none was refused for what is in it."""
+        """Results that a round must have, where none was refused as no update."""
         return self.least_of(self.liars)
 
     def least_of(self, liars: int) -> int:

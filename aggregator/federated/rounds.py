@@ -23,7 +23,7 @@ from aggregator.federated.checkpoint import read_checkpoint, write_checkpoint
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
 from shared.federated.aggregation import cap_weights
 from shared.federated.local import LocalRecipe
-from shared.federated.screening import Sent, screen
+from shared.federated.screening import Screened, Sent, screen
 from shared.federated.server_step import ServerStep
 from shared.federated.weights import Vector, count_weights
 from shared.progress import Progress, silent
@@ -41,10 +41,11 @@ class Round:
     Args:
         number: from 1.
         sentences: of each site that took part.
-        norms: of their updates.
+        norms: of their updates, as they came.
         refused: other sites, and why.
         seconds: that it took.
         bytes_each: sent to a site and back.
+        clipped: norms that were left of updates that went too far.
     """
 
     number: int
@@ -53,10 +54,16 @@ class Round:
     refused: Mapping[str, str]
     seconds: float
     bytes_each: int
+    clipped: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        clipped = "".join(
+            f"; {site} clipped from {self.norms[site]:.3g} to {norm:.3g}" for site, norm in sorted(self.clipped.items())
+        )
         refused = "".join(f"; {site} not: {reason}" for site, reason in sorted(self.refused.items()))
-        return f"round {self.number}: {len(self.norms)} sites, {sum(self.sentences.values())} sentences{refused}"
+        return (
+            f"round {self.number}: {len(self.norms)} sites, {sum(self.sentences.values())} sentences{clipped}{refused}"
+        )
 
 
 @dataclass
@@ -165,7 +172,7 @@ class Rounds:
         told: dict[str, str] = {}
         for attempt in range(1, self.plan.attempts + 1):
             answers = _first_of_each(sites.ask(order))
-            taking, norms, told, liars = self._screened(order, answers)
+            taking, found, told, liars = self._screened(order, answers)
             least = self.plan.least_of(liars)
             if len(taking) >= least:
                 break
@@ -175,16 +182,15 @@ class Rounds:
             raise FederatedError(
                 f"round {number}: expected {least} results that can be used, got fewer{refused}; see to the sites, and go on with --resume"
             )
-        self._learn(course, order, taking, liars)
+        self._learn(course, order, taking, found, liars)
         sizes = {site: answer.sentences for site, answer in taking.items()}
-        course.history.append(
-            Round(number, sizes, norms, told, time.monotonic() - began, 2 * _BYTES * len(order.start))
-        )
+        seconds, each = time.monotonic() - began, 2 * _BYTES * len(order.start)
+        course.history.append(Round(number, sizes, found.norms, told, seconds, each, found.clipped))
 
     def _screened(
         self, order: RoundOrder, answers: Mapping[str, Answer]
-    ) -> tuple[dict[str, Answer], Mapping[str, float], dict[str, str], int]:
-        """Answers that take part, norms of their updates, why others don't, and how many liars may be left among those that do."""
+    ) -> tuple[dict[str, Answer], Screened, dict[str, str], int]:
+        """Answers that take part and how far, why others don't, and how many liars may be left among those that do."""
         came = {
             site: Sent(answer.weights, answer.sentences, answer.noisy)
             for site, answer in answers.items()
@@ -193,17 +199,21 @@ class Rounds:
         found = screen(order.start, came, order.recipe, self.plan.limits)
         told = {site: str(reason) for site, reason in found.refused.items()}
         told |= {site: answer.problem or "no answer" for site, answer in answers.items() if site not in came}
-        # Who was refused for what is in its result is one of the liars that the strategy bears: else it would end what bears it.
+        # Who was refused for what is in its result, which is no update of anybody, is one of the liars that the strategy bears: else it would
+        # end what bears it. Who goes far may be large, and takes no liar away.
         known = len(found.refused) + sum(answer.spoilt for answer in answers.values())
         taking = {site: answers[site] for site in sorted(found.norms)}
-        return taking, found.norms, told, max(self.plan.liars - known, 0)
+        return taking, found, told, max(self.plan.liars - known, 0)
 
-    def _learn(self, course: Course, order: RoundOrder, taking: Mapping[str, Answer], liars: int) -> None:
+    def _learn(
+        self, course: Course, order: RoundOrder, taking: Mapping[str, Answer], found: Screened, liars: int
+    ) -> None:
         names = list(taking)
         updates = np.empty((len(names), len(order.start)), dtype=np.float32)
         for row, site in enumerate(names):
             # In its place at once: a list of differences would be a third copy of every site's weights.
             np.subtract(taking[site].weights, order.start, out=updates[row])  # type: ignore[arg-type]
+            updates[row] *= np.float32(found.factor(site))
         counts = np.array([taking[site].sentences for site in names], dtype=np.float64)
         if self.follow:
             self._follow(course, names, updates, counts, liars)

@@ -252,7 +252,7 @@ def _rounds(names: list[str], count: int, random: np.random.Generator) -> Iterat
     for number in range(1, count + 1):
         there = [name for name in names if random.random() > 0.02]
         norms = {name: float(random.uniform(0.5, 1.5) / number**0.5) for name in there}
-        refused = {names[0]: str(Refusal.OUTLYING)} if number == 3 else {}
+        refused = {names[0]: str(Refusal.NOT_FINITE)} if number == 3 else {}
         yield {
             "number": number,
             "norms": norms,

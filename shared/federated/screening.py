@@ -1,7 +1,8 @@
-"""Which results of a round may take part: of the right length, finite, and not far longer than those of the others.
+"""Which results of a round may take part, and how far: of the right length, finite, and clipped to what those of the others make usual.
 
 A site that sends a long update decides a mean alone. So each update is held against the median of all of the round, and what is longer
-by a factor is refused, whoever sent it. With two results nobody can tell which of them is wrong: then only the absolute bound counts.
+by a factor is shortened to that, whoever sent it. It is not refused: an honest site far larger than the median goes as far, and one that
+lies of its size could else take it out. With two results nobody can tell which of them is wrong: then only the absolute bound counts.
 
 An honest update grows with the steps that it took, like their square root (docs/federated.md has the figures): so lengths are compared
 over that root. How many steps it took is the site's own word. So its sentences count for at most a few median sites: what a boast of
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -30,7 +31,6 @@ class Refusal(StrEnum):
 
     SHAPE = "of another length"
     NOT_FINITE = "not finite"
-    OUTLYING = "longer than those of the others"
     TOO_LONG = "longer than any may be"
 
 
@@ -39,9 +39,9 @@ class Limits:
     """What an update may be.
 
     Args:
-        times_median: its norm, over the root of its steps, at most so many times the median of the round.
+        times_median: its norm, over the root of its steps, counts for at most so many times the median of the round.
         times_sentences: the sentences by which its steps are counted at most so many times the median of the round.
-        most_norm: its norm at most this.
+        most_norm: its norm at most this; what is longer is no update of anybody.
     """
 
     times_median: float = 4.0
@@ -69,12 +69,18 @@ class Screened:
     """What is left of a round.
 
     Args:
-        norms: of the updates that take part, by site.
+        norms: of the updates that take part, as they came, by site.
         refused: the others, and why.
+        clipped: the norm that is left of those that went too far.
     """
 
     norms: Mapping[str, float]
     refused: Mapping[str, Refusal]
+    clipped: Mapping[str, float] = field(default_factory=dict)
+
+    def factor(self, site: str) -> float:
+        """What an update is multiplied by before it counts: 1 but for one that went too far."""
+        return self.clipped[site] / self.norms[site] if site in self.clipped else 1.0
 
 
 def screen(start: Vector, results: Mapping[str, Sent], recipe: LocalRecipe, limits: Limits) -> Screened:
@@ -100,22 +106,20 @@ def screen(start: Vector, results: Mapping[str, Sent], recipe: LocalRecipe, limi
     for site in [site for site, norm in norms.items() if not norm <= limits.most_norm]:
         refused[site] = Refusal.TOO_LONG
         del norms[site]
-    if len(norms) >= _ENOUGH_FOR_A_MEDIAN:
-        for site in _outlying(norms, {site: results[site] for site in norms}, recipe, limits):
-            refused[site] = Refusal.OUTLYING
-            del norms[site]
-    return Screened(norms, refused)
+    enough = len(norms) >= _ENOUGH_FOR_A_MEDIAN
+    return Screened(norms, refused, _clipped(norms, results, recipe, limits) if enough else {})
 
 
-def _outlying(
+def _clipped(
     norms: Mapping[str, float], results: Mapping[str, Sent], recipe: LocalRecipe, limits: Limits
-) -> list[str]:
-    most = limits.times_sentences * lower_median(np.array([sent.sentences for sent in results.values()], np.float64))
+) -> dict[str, float]:
+    most = limits.times_sentences * lower_median(np.array([results[site].sentences for site in norms], np.float64))
 
     def steps(sent: Sent) -> int:
         counted = math.ceil(min(sent.sentences, most))
         return STEPS_IN_A_PASS * recipe.epochs if sent.noisy else recipe.steps(counted)
 
-    lengths = {site: norms[site] / math.sqrt(steps(sent)) for site, sent in results.items()}
-    usual = lower_median(np.array(list(lengths.values())))
-    return [site for site, length in lengths.items() if length > limits.times_median * usual]
+    roots = {site: math.sqrt(steps(results[site])) for site in norms}
+    usual = lower_median(np.array([norms[site] / roots[site] for site in norms]))
+    may = {site: limits.times_median * usual * roots[site] for site in norms}
+    return {site: may[site] for site in norms if norms[site] > may[site]}

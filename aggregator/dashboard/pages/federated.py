@@ -50,10 +50,14 @@ def _answer(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> str:
     nodes = {site for site in told if site.startswith("(")}
     missed = {site for one in rounds for site in set(sites) - set(one["norms"])} | (told - nodes)
     brought = f" Nodes that brought no hospital's result: {_first(sorted(nodes))}." if nodes else ""
+    far = {"your own notes" if site == OWN_NOTES else site for one in rounds for site in one.get("clipped", ())}
+    clipped = f"; clipped in some: {_first(sorted(far))}" if far else ""
     took_part = f"{len(sites)} hospitals took part in"
     if missed:
-        return f"{took_part} {len(rounds)} rounds; missing or refused in some: {_first(sorted(missed))}.{brought}"
-    return f"{took_part} all {len(rounds)} rounds{'' if nodes else ', and nobody was refused'}.{brought}"
+        return (
+            f"{took_part} {len(rounds)} rounds; missing or refused in some: {_first(sorted(missed))}{clipped}.{brought}"
+        )
+    return f"{took_part} all {len(rounds)} rounds{'' if nodes else ', and nobody was refused'}{clipped}.{brought}"
 
 
 def _lengths(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], recipe: LocalRecipe, limits: Limits) -> Plot:
@@ -92,7 +96,8 @@ def _lengths(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], recipe: 
 def _how_to_read(limits: Limits) -> str:
     return (
         "Over the root of its steps, as the screen judges: a hospital of many sentences takes more steps in a round, and goes farther. One that goes much "
-        f"farther than the others every time is worth a call; what goes more than {limits.times_median:g} times as far as the median is refused. The steps are "
+        f"farther than the others every time is worth a call; what goes more than {limits.times_median:g} times as far as the median is clipped to that, as one of very many "
+        "sentences among small ones is. The steps are "
         f"those of a round without noise: of one with noise the screen counts {STEPS_IN_A_PASS} a pass, and the record does not say which had any."
     )
 
@@ -135,12 +140,19 @@ def _table(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], reading: R
             (
                 str(one["number"]),
                 str(len(one["norms"].keys() - {OWN_NOTES})),
+                _first(_clipped(one)) or "nobody",
                 Cell(_first(refused), mark=Mark.BAD) if refused else "nobody",
                 _first([*silent, *missing]) or "nobody",
                 f"{one['bytes_each'] / 1e6:.1f}",
             )
         )
-    return Table("Rounds", ("round", "took part", "refused", "missing", "MB each"), rows, pager)
+    return Table("Rounds", ("round", "took part", "clipped", "refused", "missing", "MB each"), rows, pager)
+
+
+def _clipped(one: Mapping[str, Any]) -> list[str]:
+    """Who went too far in a round, and how much of it counted."""
+    named = {"your own notes" if site == OWN_NOTES else site: site for site in one.get("clipped", ())}
+    return [f"{name}: {one['norms'][site]:.3g} to {one['clipped'][site]:.3g}" for name, site in sorted(named.items())]
 
 
 def _is_refusal(why: str) -> bool:

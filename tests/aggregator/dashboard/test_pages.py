@@ -178,7 +178,7 @@ def test_a_large_hospital_does_not_stand_out_by_the_steps_that_it_takes(desk: De
 @pytest.mark.parametrize("boast", [1, 300, 10_000, 10**6])
 @pytest.mark.parametrize("norm", [30.0, 90.0, 400.0])
 def test_the_page_draws_what_the_screen_judges(boast: int, norm: float, desk: Desk) -> None:
-    """More than four times the median on the page is what the screen refuses, whatever a hospital says of its sentences."""
+    """More than four times the median on the page is what the screen clips, whatever a hospital says of its sentences."""
     sizes = {"north": 300, "south": 800, "west": 50, OWN: 100, "liar": boast}
     norms = {"north": 20.0, "south": 30.0, "west": 8.0, OWN: 12.0, "liar": norm}
     start = np.zeros(4, dtype=np.float32)
@@ -192,7 +192,19 @@ def test_the_page_draws_what_the_screen_judges(boast: int, norm: float, desk: De
     found = {site: length for site, (length, _) in farthest(shown(desk.signed_in("viewer").get("/federated"))).items()}
     # With the provider's own notes, which take part in the median and are no hospital.
     usual = sorted([*found.values(), 12.0 / math.sqrt(2 * 25)])[2]
-    assert (found["liar"] > 4 * usual) is ("liar" in screened.refused)
+    assert (found["liar"] > 4 * usual) is ("liar" in screened.clipped)
+    assert not screened.refused
+
+
+def test_who_was_clipped_took_part_and_stands_there_with_both_lengths(desk: Desk) -> None:
+    rounds = [told(1, {"north": 1.0, "south": 12.5, OWN: 1.0}), told(2, {"north": 1.0, "south": 2.0})]
+    rounds[0]["clipped"] = {"south": 4.0}
+    head_with(desk, federated={"plan": {}, "rounds": rounds})
+    said = shown(desk.signed_in("viewer").get("/federated"))
+    assert "2 hospitals took part in all 2 rounds, and nobody was refused; clipped in some: south." in said
+    assert "round 1 took part 2 clipped south: 12.5 to 4 refused nobody" in said
+    assert "round 2 took part 2 clipped nobody refused nobody" in said
+    assert "more than 4 times as far as the median is clipped to that" in said
 
 
 def test_who_was_not_reached_is_missing_and_not_refused(desk: Desk) -> None:

@@ -72,12 +72,52 @@ def test_what_cannot_be_used_is_refused_by_name_and_the_round_goes_on() -> None:
         gone=lambda order: None,
     )
     course = rounds(epochs=1).run(sites, START)
-    np.testing.assert_allclose(course.weights, 1.0)
-    assert set(course.history[0].refused) == {"short", "nan", "far", "gone"}
+    # Of four that take part three move by one, and the fourth by four at the most, whatever it sent.
+    np.testing.assert_allclose(course.weights, (3 * 1 + 4) / 4)
+    assert set(course.history[0].refused) == {"short", "nan", "gone"}
     assert course.history[0].refused["gone"] == "gone"
 
 
-def test_a_large_hospital_and_one_without_noise_are_not_refused_for_their_many_steps() -> None:
+def test_what_goes_too_far_is_clipped_and_told_with_both_lengths() -> None:
+    sites = Invented(a=moves_by(1), b=moves_by(1), far=moves_by(50))
+    lines: list[str] = []
+    course = rounds(epochs=1, tell=lines.append, follow=True).run(sites, START)
+    np.testing.assert_allclose(course.weights, 2.0)
+    (one,) = course.history
+    root = NUMBERS**0.5
+    assert one.norms["far"] == pytest.approx(50 * root)
+    assert one.clipped == {"far": pytest.approx(4 * root)}
+    assert lines == [f"round 1: 3 sites, 30 sentences; far clipped from {50 * root:.3g} to {4 * root:.3g}"]
+    # What it does to the others is measured as it counted.
+    np.testing.assert_allclose(course.without["a"][0], 2.5)
+
+
+def test_attack_a_liar_of_few_sentences_does_not_take_a_large_hospital_out_of_a_median() -> None:
+    """Before, the large one was refused, counted as the liar that the median bears, and left a median of two."""
+    large, small = 259.0, 16.6
+
+    class OneLies(Invented):
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            root = np.float32(NUMBERS**0.5)
+            for site, sentences, norm in (("small", 200, small), ("large", 16_000, large), ("liar", 200, -1.1 * small)):
+                yield Answer(site, sentences, order.start + np.float32(norm) / root)
+
+    course = rounds(FederatedPlan("median", liars=1), epochs=1).run(OneLies(), START)
+    (one,) = course.history
+    assert (set(one.norms), one.refused, set(one.clipped)) == ({"small", "large", "liar"}, {}, {"large"})
+    np.testing.assert_allclose(course.weights, small / NUMBERS**0.5, rtol=1e-5)
+
+
+def test_only_a_result_that_is_no_update_is_one_of_the_liars() -> None:
+    """Who goes far may be large: among those that are left there may be as many liars as before."""
+    plan, honest = FederatedPlan("median", liars=2, attempts=1), {name: moves_by(1) for name in ("a", "b", "c")}
+    course = rounds(plan, epochs=1).run(Invented(**honest, nan=moves_by(float("nan"))), START)
+    assert set(course.history[0].norms) == set(honest)
+    with pytest.raises(FederatedError, match="expected 5 results"):
+        rounds(plan, epochs=1).run(Invented(**honest, far=moves_by(50)), START)
+
+
+def test_a_large_hospital_and_one_without_noise_count_whole_for_all_their_many_steps() -> None:
     class OfAllSizes(Invented):
         def ask(self, order: RoundOrder) -> Iterator[Answer]:
             for site, sentences, step, noisy in (("a", 200, 1, False), ("b", 4000, 6, False), ("c", 900, 0.5, True)):
@@ -85,6 +125,7 @@ def test_a_large_hospital_and_one_without_noise_are_not_refused_for_their_many_s
 
     course = rounds(epochs=1).run(OfAllSizes(), START)
     assert set(course.history[0].norms) == {"a", "b", "c"}
+    assert not course.history[0].clipped
 
 
 def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_be_taken_up(tmp_path: Path) -> None:
