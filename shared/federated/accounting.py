@@ -1,4 +1,7 @@
-"""What all rounds of a site together have given away of one note, by Renyi differential privacy (Mironov 2017; Mironov et al. 2019).
+"""What all rounds of a site together have given away of one note that is there or not, by Renyi differential privacy (Mironov 2017; Mironov et al. 2019).
+
+Of several notes of one patient this bounds nothing at the same delta, nor does a multiple of it: tests/shared/federated/test_accounting.py has five
+notes with more than five times the bound. Versions of a note are several notes.
 
 The state of the accounting is the list of what was done; who keeps that list, such as a signed log, keeps the state.
 """
@@ -13,7 +16,7 @@ from functools import lru_cache
 from shared.errors import ConfigurationError
 
 DELTA = 1e-5
-"""By the note: far below one over the notes of a hospital."""
+"""Of one note: far below one over the notes of a hospital."""
 _ORDERS = (*(order / 10 for order in range(20, 110)), *range(11, 64), 128, 256, 512)
 """Of the divergence. Those below 2 matter above epsilon 20 alone, and their series may not converge; leaving one out overstates epsilon."""
 

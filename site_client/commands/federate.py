@@ -92,7 +92,7 @@ def federate(
         left_out = trainer.notes.left_out
         if left_out:
             said(
-                f"{left_out} notes were left out: their text had come before, and noise covers a note that is there once"
+                f"{left_out} notes were left out: their text had come before, and noise covers a note that is there once; other notes of a patient, and versions of a note, each count as one"
             )
         take_part(opened, trainer, connection, said)
     from site_client.federated.budget import read_past

@@ -110,7 +110,7 @@ def policy_show(root: Path, as_json: bool) -> None:
 @click.option(
     "--federated-epsilon",
     type=_Limit(),
-    help="Most that all these rounds may tell of a note (epsilon, delta 1e-5); none: weights leave without noise.",
+    help="Most that all these rounds may tell of one note, not of a patient with several (epsilon, delta 1e-5); none: weights leave without noise.",
 )
 @click.option(
     "--federated-on-shares/--federated-on-notes",
@@ -124,7 +124,7 @@ def policy_show(root: Path, as_json: bool) -> None:
 def policy_set(root: Path, as_json: bool, **options: Any) -> None:
     """Change the policy that the ledger recorded last, and record the change. Without an option the recorded one is put back."""
     from site_client import workspace
-    from site_client.policy.site_policy import name_policy
+    from site_client.policy.site_policy import name_policy, noise_in_words
     from site_client.policy.stored import read_recorded_policy, set_policy
 
     _require_no_contradiction(options)
@@ -132,6 +132,10 @@ def policy_set(root: Path, as_json: bool, **options: Any) -> None:
     changed = _changed(opened, read_recorded_policy(opened), options)
     changes = set_policy(opened, changed)
     lines = [*changes, *([] if changes else ["nothing changed; the recorded policy is in force"]), name_policy(changed)]
+    if changed.federated_rounds and any(
+        options[name] is not None for name in ("federated_rounds", "federated_epsilon")
+    ):
+        lines.append(noise_in_words(changed))
     report({**_as_json(changed), "changes": changes}, lines, as_json=as_json)
 
 

@@ -55,7 +55,8 @@ class LabelledNotes:
 
 @dataclass
 class OnceEach:
-    """Documents, each text once: noise covers what one note may change, and a note that is there twice would change twice as much.
+    """Documents, each text once: noise covers what one note may change, and a note that is there twice would change twice as much. Texts alone are
+    known again: versions of a note, and other notes of its patient, each count as one.
 
     Args:
         documents: labelled notes.

@@ -24,6 +24,7 @@ from site_client.federated.node_key import make_gate_certificate, make_node_key
 from site_client.federated.serving import TrainerServer
 from site_client.federated.trainer import Trainer
 from site_client.ledger import Event, record
+from site_client.policy.site_policy import noise_in_words
 from site_client.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
         tell(_LEARNS_FROM[trainer.notes.as_shared])
+        tell(noise_in_words(trainer.policy))
         _keep_node(lambda: flower.FlowerNode(files, gate.port), serving.is_alive, control, folder, tell)
 
 

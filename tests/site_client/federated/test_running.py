@@ -18,6 +18,7 @@ from site_client import ledger
 from site_client.federated import running
 from site_client.federated.control import Wish
 from site_client.federated.running import Connection, begun, control_of, say, take_part
+from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace, open_workspace
 from tests.loop import done, hospital, refused
 from tests.site_client.exchange.paired import site
@@ -114,7 +115,8 @@ CONNECTION = Connection("127.0.0.1", 9, None, 1 << 20)
 
 
 def takes_part(workspace: Workspace) -> list[str]:
-    trainer: Any = SimpleNamespace(notes=SimpleNamespace(notes=[1], as_shared=False))
+    notes = SimpleNamespace(notes=[1], as_shared=False)
+    trainer: Any = SimpleNamespace(notes=notes, policy=SitePolicy(federated_rounds=40))
     told: list[str] = []
     take_part(workspace, trainer, CONNECTION, told.append)
     return told
@@ -141,8 +143,11 @@ def test_a_pause_that_is_said_while_notes_are_read_holds_until_another_word(node
         looked = threading.Timer(0.5, lambda: seen.append(control_of(workspace).wish()))
         for one in (later, looked):
             one.start()
-        takes_part(workspace)
+        told = takes_part(workspace)
     assert seen == [Wish.PAUSE]
+    # Whoever starts it reads what leaves, and for whom the noise holds.
+    assert told[1].startswith("it learns from the notes as they are")
+    assert told[2].startswith("epsilon 8 holds for one note that is there or not; of a patient with several notes")
 
 
 def test_ctrl_c_in_a_pause_ends_the_trainer_that_the_pause_holds(

@@ -52,6 +52,20 @@ def test_what_changed_is_said(at: tuple[object, ...]) -> None:
     assert values(hospital("policy", "show", "--json", *at))["policy"] == DEFAULT.to_json()
 
 
+BY_NOTE = (
+    "epsilon 8 holds for one note that is there or not; of a patient with several notes the rounds may tell far more"
+)
+
+
+def test_who_lets_the_hospital_train_with_others_reads_for_whom_the_noise_holds(at: tuple[object, ...]) -> None:
+    assert BY_NOTE in done(hospital("policy", "set", "--federated-rounds", 40, *at)).stdout
+    assert BY_NOTE not in done(hospital("policy", "set", "--hide-casing", *at)).stdout
+    bare = done(hospital("policy", "set", "--federated-epsilon", "none", *at)).stdout
+    assert "without noise: what the rounds tell of a note is not bounded" in bare
+    assert "noise" not in done(hospital("policy", "set", "--federated-rounds", 0, *at)).stdout
+    assert "of one note, not of a patient" in " ".join(done(hospital("policy", "set", "--help")).stdout.split())
+
+
 def test_an_accepted_failure_is_taken_back_by_name(at: tuple[object, ...]) -> None:
     done(hospital("policy", "set", "--enable", "dann", "--accept-failed-audit", *at))
     said = values(hospital("policy", "set", "--enable", "dann", "--refuse-failed-audit", "--json", *at))
