@@ -6,6 +6,7 @@ passes the gate of `release` like any other head.
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 import time
@@ -34,7 +35,6 @@ from aggregator.training.pool import PUBLIC
 from aggregator.training.way import Way
 from aggregator.workspace import Workspace, today
 from protocols.canonical import decimal_text
-from protocols.federated.result import RoundResult
 from protocols.fields import SHA256, SITE, Fields
 from protocols.keys.signing import PublicKey
 from shared.constructions.construction import Construction
@@ -53,7 +53,7 @@ FOLLOWED = "followed"
 """How influence was measured: the training was followed without each site; see `aggregator.federated.rounds`."""
 _LINGER_S = 6.0
 _ANSWERED = "federated-answered"
-_ANSWER_KEYS = frozenset({"site", "run", "epsilon", "weights_sha256"})
+_ANSWER_KEYS = frozenset({"site", "run", "epsilon", "result_sha256"})
 
 
 @dataclass(frozen=True)
@@ -271,20 +271,20 @@ def read_spending(workspace: Workspace, run: str) -> Spending:
     Raises:
         RegistryError: the log was changed.
     """
-    registry, most = workspace.registry(), dict[str, Spent]()
+    registry, last = workspace.registry(), dict[str, Spent]()
     with registry.reading() as session:
         for event in audit_log.events(session):
             if event.action == _ANSWERED:
                 told = Fields(event.as_json()["details"], _ANSWER_KEYS, f"event {event.seq}")
-                # Each is more than the one before, or it would not be there.
-                most[told.text("site", SITE)] = Spent.of(told.decimal("epsilon"), told.text("weights_sha256", SHA256))
+                last[told.text("site", SITE)] = Spent.of(told.decimal("epsilon"), told.text("result_sha256", SHA256))
 
-    def keep(site: str, result: RoundResult) -> None:
-        details = {"epsilon": decimal_text(result.epsilon), "weights_sha256": result.weights_sha256}
+    def keep(site: str, spent: Spent) -> None:
+        epsilon = 0.0 if math.isinf(spent.epsilon) else spent.epsilon
+        details = {"epsilon": decimal_text(epsilon), "result_sha256": spent.result_sha256}
         with registry.transaction() as session:
             audit_log.append(session, "operator", _ANSWERED, {"site": site, "run": run, **details})
 
-    return Spending(most, keep)
+    return Spending(last, keep)
 
 
 def _newest(workspace: Workspace) -> str:

@@ -3,9 +3,9 @@
 What carries them is not trusted: it may lose, double, mix up or make up messages, and then a result is missing or refused, and never
 another hospital's.
 
-A hospital counts by its own ledger what its notes have spent, and signs the sum. Whatever its policy, its key, its noise or the representer, that sum
-never falls: it is over all rounds that its ledger tells of. Only a ledger that has forgotten some, as one from an older backup, comes to less, and
-its budget is then spent a second time without anybody there knowing.
+A hospital counts by its own ledger what its notes have spent. A ledger that has forgotten rounds, as one from an older backup, has their budget spent
+a second time without anybody there knowing. So each result names those that stand in the ledger before it, and one that does not name the last that came
+here is of a ledger that has forgotten it. Only of rounds of which nothing came here nobody knows.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ class Carrier(Protocol):
 
 @dataclass(frozen=True)
 class Spent:
-    """What a hospital has signed that its notes have spent.
+    """The last result of a hospital that came here.
 
     Args:
-        epsilon: of all its rounds; infinite where one had no noise.
-        weights_sha256: of the answer that it was signed with.
+        epsilon: that its notes had spent by then; infinite where a round had no noise.
+        result_sha256: of the result, as it was signed.
     """
 
     epsilon: float
-    weights_sha256: str
+    result_sha256: str
 
     @classmethod
-    def of(cls, epsilon: float, weights_sha256: str) -> Spent:
+    def of(cls, epsilon: float, result_sha256: str) -> Spent:
         """From what a result says, where 0 is no noise."""
-        return cls(epsilon or math.inf, weights_sha256)
+        return cls(epsilon or math.inf, result_sha256)
 
-    def may_follow(self, before: Spent) -> bool:
-        """Whether a ledger that has forgotten nothing can come to this: it is more, or the same answer given again, or nothing is bounded any more."""
-        return self.epsilon > before.epsilon or self == before or self.epsilon == math.inf
+    def stands_before(self, result: RoundResult, result_sha256: str) -> bool:
+        """Whether the ledger that a result was signed with knows of this one; also where it is the same, brought twice."""
+        return self.result_sha256 in (result_sha256, *result.earlier)
 
 
 @dataclass
@@ -80,29 +80,27 @@ class Spending:
     """What hospitals have signed so far.
 
     Args:
-        most: of each hospital that has ever answered.
-        keep: writes down what a hospital signed, where it has risen.
-        older: hospitals whose ledger was found to be older. Their sum soon rises above what was signed, so none of them is believed again
-            before this program is started anew.
+        last: of each hospital that has ever answered.
+        keep: writes down what a hospital signed.
     """
 
-    most: dict[str, Spent] = field(default_factory=dict)
-    keep: Callable[[str, RoundResult], None] = lambda site, result: None
-    older: set[str] = field(default_factory=set)
+    last: dict[str, Spent] = field(default_factory=dict)
+    keep: Callable[[str, Spent], None] = lambda site, spent: None
 
-    def problem_of(self, result: RoundResult) -> str:
+    def problem_of(self, result: RoundResult, result_sha256: str) -> str:
         """Why a result does not count; nothing where it does, and then it is written down."""
-        site, signed = result.site, Spent.of(result.epsilon, result.weights_sha256)
-        before = self.most.get(site)
-        if before is not None and (site in self.older or not signed.may_follow(before)):
-            self.older.add(site)
+        site, signed = result.site, Spent.of(result.epsilon, result_sha256)
+        before = self.last.get(site)
+        if before is not None and not before.stands_before(result, result_sha256):
+            # What is refused is not written down: no later answer of that ledger counts either, and one of the newest backup does.
             return (
-                f"refused: its ledger is older than its rounds, it signs epsilon {signed.epsilon:.2f} after {before.epsilon:.2f}: "
+                "refused: its ledger is older than its rounds, it does not know of its last answer here "
+                f"(epsilon {before.epsilon:.2f} then, {signed.epsilon:.2f} now): "
                 "restore the newest backup of its workspace there, then go on with --resume here"
             )
-        if before is None or signed.epsilon > before.epsilon:
-            self.keep(site, result)
-            self.most[site] = signed
+        if before != signed:
+            self.keep(site, signed)
+            self.last[site] = signed
         return ""
 
 
@@ -203,7 +201,7 @@ class SignedSites:
             if result.task_sha256 != task_sha256:
                 raise MismatchError("a result of this round", received="one of another", advice="refuse it")
             # Whatever becomes of its weights, that much was spent.
-            if problem := self.spending.problem_of(result):
+            if problem := self.spending.problem_of(result, digest_of(reply.result)):
                 return Answer(site, 0, None, problem)
             weights = weights_from_bytes(reply.weights, numbers, result.weights_sha256)
         except ProtocolError as error:

@@ -1,13 +1,16 @@
 """The result of a round, signed by the site: which weights it ended with, for which task, and how they are protected.
 
 What a result says beside its weights is one number of sentences, rounded to two digits, and what noise is in it. There is no loss, no
-score and no count of labels: each would tell of the notes.
+score and no count of labels: each would tell of the notes. And it names results that the site signed before, by which whoever has the last of
+them sees whether the site's ledger still knows it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.canonical import Json, decimal_text
@@ -16,6 +19,8 @@ from protocols.keys.signed_message import claimed_sender, open_message, seal_mes
 from protocols.keys.signing import FEDERATED_RESULT_CONTEXT, PrivateKey, PublicKey
 
 FORMAT_VERSION = 1
+EARLIER = 64
+"""Results that one names. So many may be lost on the way, one after the other, before a whole ledger is taken for an older one."""
 _MOST_SENTENCES = 10**10
 
 
@@ -30,6 +35,7 @@ class RoundResult:
         weights_sha256: digest of the weights that go with it.
         epsilon: of all that the site's notes have given up to now, this round included, for one note and the site's own delta; 0 where no noise is added,
             and nothing is bounded.
+        earlier: digests of the results before it, as they were signed; see `among_others`.
 
     Raises:
         BoundsError, SchemaError: a value out of range.
@@ -40,6 +46,7 @@ class RoundResult:
     sentences: int
     weights_sha256: str
     epsilon: float = 0.0
+    earlier: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_text(self.site, SITE, "site")
@@ -47,11 +54,14 @@ class RoundResult:
         check_text(self.weights_sha256, SHA256, "weights_sha256")
         check_range(self.sentences, 1, _MOST_SENTENCES, "sentences")
         check_range(self.epsilon, 0, 1e6, "epsilon")
+        check_range(len(self.earlier), 0, EARLIER, "earlier")
+        for digest in self.earlier:
+            check_text(digest, SHA256, "earlier")
 
     def to_bytes(self, key: PrivateKey) -> bytes:
         """The result, signed by the site."""
         stated: dict[str, Json] = {**vars(self), "format_version": FORMAT_VERSION}
-        stated["epsilon"] = decimal_text(self.epsilon)
+        stated["epsilon"], stated["earlier"] = decimal_text(self.epsilon), list(self.earlier)
         return seal_message("result", FEDERATED_RESULT_CONTEXT, stated, key)
 
 
@@ -83,7 +93,17 @@ def read_result(data: bytes, public_key: PublicKey) -> RoundResult:
         sentences=fields.integer("sentences"),
         weights_sha256=fields.text("weights_sha256", SHA256),
         epsilon=fields.decimal("epsilon"),
+        earlier=tuple(map(str, fields.items("earlier", most=EARLIER))),
     )
+
+
+def among_others(digests: Sequence[str]) -> tuple[str, ...]:
+    """The last of these digests, in no order and filled up with drawn ones: who knows one sees that it is there, and nobody how many there are.
+
+    Those of results that never left are among them. A digest of a signed result tells nothing of it, for nobody else can make the signature.
+    """
+    last = digests[-EARLIER:]
+    return tuple(sorted([*last, *(secrets.token_hex(32) for _ in range(EARLIER - len(last)))]))
 
 
 def rounded(sentences: int) -> int:

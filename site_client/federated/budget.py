@@ -36,6 +36,7 @@ class Past:
         bare: rounds without noise, of which nothing is bounded.
         tasks: digests of those that were done, whatever came of them.
         last: round of each training.
+        answers: digests of the results that were signed, the last one last.
     """
 
     rounds: int
@@ -43,6 +44,7 @@ class Past:
     bare: int
     tasks: frozenset[str] = frozenset()
     last: Mapping[str, int] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float:
@@ -76,13 +78,15 @@ def read_past(workspace: Workspace) -> Past:
         LedgerError: it was changed, or one of its rounds is none.
     """
     rounds = bare = 0
-    spent, tasks, last = [], set(), dict[str, int]()
+    spent, tasks, last, answers = [], set(), dict[str, int](), []
     for entry in entries(workspace):
         if entry.event not in (Event.FEDERATED_ROUND, Event.FEDERATED_AGAIN):
             continue
         told = entry.details
         tasks.add(str(told.get("task_sha256", "")))
         run, number = str(told.get("run", "")), told.get("round", 0)
+        if "result_sha256" in told:
+            answers.append(str(told["result_sha256"]))
         last[run] = max(last.get(run, 0), number if isinstance(number, int) else 0)
         if entry.event != Event.FEDERATED_ROUND:
             continue
@@ -104,7 +108,7 @@ def read_past(workspace: Workspace) -> Past:
             raise LedgerError(
                 f"ledger.jsonl: expected the noise of a round in entry {entry.number}, found something else; update deid-commons"
             ) from error
-    return Past(rounds, tuple(spent), bare, frozenset(tasks), last)
+    return Past(rounds, tuple(spent), bare, frozenset(tasks), last, tuple(answers))
 
 
 def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[NoteNoise | None, float]:

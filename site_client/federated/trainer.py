@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from protocols.canonical import Json
 from protocols.errors import MismatchError, OtherReleaseError, StaleError
-from protocols.federated.result import RoundResult, rounded
+from protocols.federated.result import RoundResult, among_others, rounded
 from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
@@ -171,14 +171,17 @@ class Trainer:
     ) -> bytes:
         """The result, once it stands in the ledger."""
         sentences = rounded(self.notes.sentences)
-        result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon)
+        earlier = among_others(read_past(self.workspace).answers)
+        result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon, earlier)
+        signed = result.to_bytes(self.workspace.key())
         told: dict[str, Json] = {
             "weights_sha256": result.weights_sha256,
+            "result_sha256": digest_of(signed),
             "bytes": len(data),
             "sentences": sentences,
         }
         record(self.workspace, event, _named(asked, task) | told | more)
-        return result.to_bytes(self.workspace.key())
+        return signed
 
     def _check(self, task: bytes) -> tuple[RoundTask, TaggerConfig, SitePolicy]:
         """The task, if it is one that this hospital does, and the policy that says so."""

@@ -177,7 +177,7 @@ def test_nothing_of_a_note_stands_in_what_leaves_beside_the_weights(loop: Loop) 
     assert {site for site, answer in first(loop, direct).items() if answer.weights is not None} == set(NAMES)
     for result in seen:
         assert set(__import__("json").loads(result)["result"]) == {
-            "epsilon", "format_version", "sentences", "site", "task_sha256", "weights_sha256",
+            "earlier", "epsilon", "format_version", "sentences", "site", "task_sha256", "weights_sha256",
         }  # fmt: skip
 
 

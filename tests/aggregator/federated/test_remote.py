@@ -63,12 +63,14 @@ def test_attack_an_answer_that_writes_to_the_terminal(result: bytes) -> None:
 
 def test_attack_after_a_restart_what_was_followed_without_a_hospital_goes_to_no_other() -> None:
     sent: list[str] = []
+    signed: list[str] = []
 
     class Heard:
         def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
             sent.append(only)
-            result = RoundResult("north", digest_of(task), 1200, digest_of(weights), 0.0)
-            yield Reply("node 7", result.to_bytes(KEY), weights)
+            result = RoundResult("north", digest_of(task), 1200, digest_of(weights), 0.0, tuple(signed)).to_bytes(KEY)
+            signed.append(digest_of(result))
+            yield Reply("node 7", result, weights)
 
     sites = SignedSites(Heard(), KEY, lambda: {"north": [KEY.public_key]}, "ab" * 16, "cd" * 32, 60.0)
     answer = sites.measure(ORDER, "north", 9)

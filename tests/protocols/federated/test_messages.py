@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, DigestError, NonFiniteError, ProtocolError, SignatureError
-from protocols.federated.result import RoundResult, read_result, result_sender, rounded
+from protocols.federated.result import EARLIER, RoundResult, among_others, read_result, result_sender, rounded
 from protocols.federated.task import RoundTask, read_task
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from protocols.keys.signing import PrivateKey
@@ -37,7 +37,25 @@ TASK = RoundTask(
     7,
     2_000_000_000,
 )
-RESULT = RoundResult("north", "ab" * 32, 1200, "cd" * 32, 2.5)
+RESULT = RoundResult("north", "ab" * 32, 1200, "cd" * 32, 2.5, ("0a" * 32, "ef" * 32))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, EARLIER, EARLIER + 40])
+def test_how_many_answers_there_were_and_which_came_last_is_not_told(count: int) -> None:
+    answers = [digest_of(str(number).encode()) for number in range(count)]
+    told = among_others(answers)
+    assert len(set(told)) == len(told) == EARLIER
+    assert list(told) == sorted(told)
+    assert set(answers[-EARLIER:]) <= set(told)
+    # Those that fill it up are others each time, as a list of answers would grow.
+    assert (set(told) - set(answers)).isdisjoint(set(among_others(answers)) - set(answers))
+
+
+def test_a_result_names_so_many_earlier_answers_and_no_more() -> None:
+    with pytest.raises(BoundsError):
+        replace(RESULT, earlier=("ab" * 32,) * (EARLIER + 1))
+    with pytest.raises(ProtocolError):
+        replace(RESULT, earlier=("AB" * 32,))
 
 
 def test_a_task_and_a_result_are_read_as_they_were_signed() -> None:
