@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -16,7 +17,6 @@ from command_line.written_file import page_file
 
 if TYPE_CHECKING:
     from aggregator.federated.connection import Connection
-    from aggregator.training.head import HeadTraining
 
 _SIMULATED = ("only", "public", "influence")
 _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
@@ -176,7 +176,11 @@ def federate(
         from aggregator.federated.page import write_page
 
         write_page(trained.federated, page)
-    lines = [_line(trained), *head_lines(trained), f"head in {target.head}; next: aggregator release"]
+    lines = [
+        line_of(trained.federated, measured=operating_points and not simulate),
+        *head_lines(trained),
+        f"head in {target.head}; next: aggregator release",
+    ]
     report(trained.as_json(), lines, as_json=as_json)
 
 
@@ -204,7 +208,13 @@ def _connection(
     return Connection(port, certificate, private, ca, tuple(sorted(nodes.glob("*.pub"))))
 
 
-def _line(trained: HeadTraining) -> str:
-    rounds = trained.federated["rounds"]
-    each = sum(one["bytes_each"] for one in rounds)
-    return f"{len(rounds)} rounds by {trained.federated['plan']['strategy']}; {each / 1e6:.1f} MB to and from each site in all"
+def line_of(told: Mapping[str, Any], *, measured: bool) -> str:
+    """The training in a line.
+
+    Args:
+        told: what the record says of it.
+        measured: whether sites were asked to measure.
+    """
+    each = sum(one["bytes_each"] for one in told["rounds"])
+    more = f", and {told['measuring_bytes_each'] / 1e6:.1f} MB to measure" if measured else ""
+    return f"{len(told['rounds'])} rounds by {told['plan']['strategy']}; {each / 1e6:.1f} MB to and from each site in all tries of them{more}"

@@ -42,6 +42,7 @@ from shared.federated.weights import Vector, set_weights, weights_of
 from shared.labels import LabelScheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import HospitalCurve, OperatingPoints
+from shared.pipeline.promises.by_note import NUMBERS
 from shared.progress import Watch, unwatched
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
@@ -155,7 +156,14 @@ class DeployedTraining(Defence):
         """What the record says of the rounds."""
         assert self.course is not None
         rounds = [asdict(one) for one in self.course.history]
-        return {"simulated": False, "plan": asdict(self.plan), "rounds": rounds}
+        # The weights again, and a few numbers back.
+        measuring = 4 * (len(self.course.weights) + NUMBERS)
+        return {
+            "simulated": False,
+            "plan": asdict(self.plan),
+            "rounds": rounds,
+            "measuring_bytes_each": measuring,
+        }
 
 
 def federate(

@@ -56,14 +56,18 @@ def answer(rounds: Rounds) -> str:
     """The page in a sentence: of hospitals, and whether the provider's own notes took part beside them."""
     sites = {site for one in rounds for site in one["norms"]} - {OWN_NOTES}
     beside = " beside the provider's own notes" if any(OWN_NOTES in one["norms"] for one in rounds) else ""
-    missed = {site for one in rounds for site in (sites - set(one["norms"])) | set(one["refused"])}
+    # What nobody enrolled has signed has no site's name, but that of what brought it, which no site can have.
+    nodes = {site for one in rounds for site in one["refused"] if site.startswith("(") and site != OWN_NOTES}
+    missed = {site for one in rounds for site in (sites - set(one["norms"])) | set(one["refused"])} - nodes
     far = {
         "the provider's own notes" if site == OWN_NOTES else site for one in rounds for site in one.get("clipped", ())
     }
-    clipped = f"; clipped in some: {', '.join(sorted(far))}" if far else ""
+    more = f"; clipped in some: {', '.join(sorted(far))}" if far else ""
+    more += f"; nodes that brought no site's result: {', '.join(sorted(nodes))}" if nodes else ""
     if not missed:
-        return f"{len(sites)} sites took part{beside} in all {len(rounds)} rounds, and nobody was refused{clipped}"
-    return f"{len(sites)} sites took part{beside} in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}{clipped}"
+        nobody = "" if nodes else ", and nobody was refused"
+        return f"{len(sites)} sites took part{beside} in all {len(rounds)} rounds{nobody}{more}"
+    return f"{len(sites)} sites took part{beside} in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}{more}"
 
 
 def _lines(rounds: Rounds, name: str, title: str) -> str:

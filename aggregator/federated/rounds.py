@@ -44,7 +44,7 @@ class Round:
         norms: of their updates, as they came.
         refused: other sites, and why.
         seconds: that it took.
-        bytes_each: sent to a site and back.
+        bytes_each: sent to a site that answers and back, in all tries; not in one that was cut with the program.
         clipped: norms that were left of updates that went too far.
     """
 
@@ -76,6 +76,7 @@ class Course:
         history: of all rounds.
         without: weights and step without each site that ever took part.
         run: name of the training, drawn at random; the same where it is taken up, so that a round that is asked for again is the same question.
+        lost: tries of the round to come that had too few results.
     """
 
     weights: Vector
@@ -83,6 +84,7 @@ class Course:
     history: list[Round] = field(default_factory=list)
     without: dict[str, tuple[Vector, ServerStep]] = field(default_factory=dict)
     run: str = ""
+    lost: int = 0
 
 
 @dataclass(frozen=True)
@@ -176,15 +178,18 @@ class Rounds:
             least = self.plan.least_of(liars)
             if len(taking) >= least:
                 break
+            course.lost += 1
             self.tell(f"round {number}, attempt {attempt}: expected {least} results, got {len(taking)}")
         else:
+            self._keep(course)
             refused = "".join(f"; {site}: {reason}" for site, reason in sorted(told.items()))
             raise FederatedError(
                 f"round {number}: expected {least} results that can be used, got fewer{refused}; see to the sites, and go on with --resume"
             )
         self._learn(course, order, taking, found, liars)
         sizes = {site: answer.sentences for site, answer in taking.items()}
-        seconds, each = time.monotonic() - began, 2 * _BYTES * len(order.start)
+        seconds, each = time.monotonic() - began, 2 * _BYTES * len(order.start) * (course.lost + 1)
+        course.lost = 0
         course.history.append(Round(number, sizes, found.norms, told, seconds, each, found.clipped))
 
     def _screened(
@@ -255,6 +260,7 @@ class Rounds:
         facts = {
             "training": self._training,
             "run": course.run,
+            "lost": course.lost,
             "history": [asdict(one) for one in course.history],
             "without": sorted(course.without),
         }
@@ -273,7 +279,8 @@ class Rounds:
             first, second = (vectors.get(prefix + name, kept[name]) for name in ("first", "second"))
             return replace(fresh.step, first=first, second=second)
 
-        course = Course(vectors["weights"], step(""), [Round(**one) for one in facts["history"]], run=facts["run"])
+        history = [Round(**one) for one in facts["history"]]
+        course = Course(vectors["weights"], step(""), history, run=facts["run"], lost=int(facts.get("lost", 0)))
         for index, site in enumerate(facts["without"]):
             course.without[site] = (vectors[f"{index}/weights"], step(f"{index}/"))
         self.progress("going on", len(course.history), self.count)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregator.commands.federate import line_of
 from aggregator.federated.connection import Connection
 from bench.exchange.certificates import make_certificates
 from foundation.errors import StorageError
@@ -73,3 +74,16 @@ def test_the_key_of_the_link_is_held_to_what_that_of_the_server_is(tmp_path: Pat
     tls.key.chmod(0o600)
     with pytest.raises(ConfigurationError, match="a certificate and its private key"):
         Connection(9092, tls.authority, tls.key, tls.authority, nodes)
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        (True, "2 rounds by median; 6.0 MB to and from each site in all tries of them, and 1.0 MB to measure"),
+        (False, "2 rounds by median; 6.0 MB to and from each site in all tries of them"),
+    ],
+)
+def test_what_goes_to_and_from_a_site_is_told_with_what_it_measures(measured: bool, said: str) -> None:
+    rounds = [{"bytes_each": 4_000_000}, {"bytes_each": 2_000_000}]
+    told = {"plan": {"strategy": "median"}, "rounds": rounds, "measuring_bytes_each": 1_000_048}
+    assert line_of(told, measured=measured) == said

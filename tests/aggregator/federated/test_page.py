@@ -35,6 +35,15 @@ FULL = [told(number, {"north": 1.0, "south": 2.0}) for number in (1, 2)]
         ),
         ([*FULL, told(3, {"north": 1.0})], "missing or refused in some: south"),
         ([told(1, {"north": 1.0}, east="not finite")], "missing or refused in some: east"),
+        # What brought it is no hospital that could be called.
+        (
+            [*FULL, told(3, {"north": 1.0}, **{"(node 12)": "no answer"})],
+            "missing or refused in some: south; nodes that brought no site's result: (node 12)",
+        ),
+        (
+            [*FULL, told(3, FULL[0]["norms"], **{"(node 12)": "no answer"})],
+            "2 sites took part in all 3 rounds; nodes that brought no site's result: (node 12)",
+        ),
         (
             [*FULL, told(3, {"north": 1.0, "south": 9.0}) | {"clipped": {"south": 4.0}}],
             "was refused; clipped in some: south",

@@ -141,6 +141,23 @@ def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_
     assert [one.number for one in course.history] == [1, 2, 3, 4]
 
 
+def test_what_went_to_and_from_a_site_counts_every_try(tmp_path: Path) -> None:
+    kept, once = tmp_path / "rounds.safetensors", 8 * NUMBERS
+    tries: list[int] = []
+
+    def third_time(order: RoundOrder) -> Vector | None:
+        tries.append(order.number)
+        return order.start + 1 if order.number != 2 or tries.count(2) == 3 else None
+
+    course = rounds(epochs=3).run(Invented(a=moves_by(1), b=third_time), START)
+    assert [one.bytes_each for one in course.history] == [once, 3 * once, once]
+    # Also those of a training that ended for want of results, and was taken up.
+    with pytest.raises(FederatedError):
+        rounds(epochs=1, checkpoint=kept).run(Invented(a=moves_by(1), b=lambda order: None), START)
+    (one,) = rounds(epochs=1, checkpoint=kept).run(Invented(a=moves_by(1), b=moves_by(1)), START).history
+    assert one.bytes_each == 4 * once
+
+
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_a_training_that_is_taken_up_ends_in_the_same_bits(strategy: str, tmp_path: Path) -> None:
     def drifting(seed: int) -> Behaviour:
