@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.canonical import Json, decimal_text
+from protocols.federated.weights import digest_of
 from protocols.fields import SHA256, SITE, check_range, check_text
 from protocols.keys.signed_message import claimed_sender, open_message, seal_message
 from protocols.keys.signing import FEDERATED_RESULT_CONTEXT, PrivateKey, PublicKey
@@ -22,6 +22,7 @@ FORMAT_VERSION = 1
 EARLIER = 64
 """Results that one names. So many may be lost on the way, one after the other, before a whole ledger is taken for an older one."""
 _MOST_SENTENCES = 10**10
+_FILLING = b"deid-commons federated filling v1\x00"
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,19 @@ def read_result(data: bytes, public_key: PublicKey) -> RoundResult:
     )
 
 
-def among_others(digests: Sequence[str]) -> tuple[str, ...]:
-    """The last of these digests, in no order and filled up with drawn ones: who knows one sees that it is there, and nobody how many there are.
+def among_others(digests: Sequence[str], key: PrivateKey) -> tuple[str, ...]:
+    """The last of these digests, in no order and filled up with others: who knows one sees that it is there, and nobody how many there are.
 
     Those of results that never left are among them. A digest of a signed result tells nothing of it, for nobody else can make the signature.
+
+    Args:
+        digests: of results, as they were signed, the last one last.
+        key: what they are filled up with are digests of its signatures, the same ones each time: drawn anew, they would be those that are in one
+            result and not in the next.
     """
     last = digests[-EARLIER:]
-    return tuple(sorted([*last, *(secrets.token_hex(32) for _ in range(EARLIER - len(last)))]))
+    others = (digest_of(key.sign_bytes(_FILLING + bytes([place]))) for place in range(len(last), EARLIER))
+    return tuple(sorted([*last, *others]))
 
 
 def rounded(sentences: int) -> int:

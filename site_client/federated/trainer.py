@@ -171,9 +171,10 @@ class Trainer:
     ) -> bytes:
         """The result, once it stands in the ledger."""
         sentences = rounded(self.notes.sentences)
-        earlier = among_others(read_past(self.workspace).answers)
+        key = self.workspace.key()
+        earlier = among_others(read_past(self.workspace).answers, key)
         result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon, earlier)
-        signed = result.to_bytes(self.workspace.key())
+        signed = result.to_bytes(key)
         told: dict[str, Json] = {
             "weights_sha256": result.weights_sha256,
             "result_sha256": digest_of(signed),

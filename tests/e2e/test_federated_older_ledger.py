@@ -59,7 +59,7 @@ class Hospital:
             self.late -= 1
             record(workspace, Event.FEDERATED_ROUND, told | {"out_of_time": True})
             return
-        earlier = among_others(read_past(workspace).answers)
+        earlier = among_others(read_past(workspace).answers, KEY)
         result = RoundResult("st-anne", digest_of(task), 99, digest_of(learned), epsilon, earlier).to_bytes(KEY)
         record(workspace, Event.FEDERATED_ROUND, told | {"result_sha256": digest_of(result)})
         yield Reply("node 1", result, learned)

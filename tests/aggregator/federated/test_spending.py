@@ -37,7 +37,7 @@ class Signs:
 
     def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
         result = RoundResult(
-            self.name, digest_of(task), 1200, digest_of(self.weights), self.epsilon, among_others(self.ledger)
+            self.name, digest_of(task), 1200, digest_of(self.weights), self.epsilon, among_others(self.ledger, self.key)
         ).to_bytes(self.key)
         self.ledger += (digest_of(result),)
         yield Reply("node 7", result, self.weights)

@@ -43,12 +43,15 @@ RESULT = RoundResult("north", "ab" * 32, 1200, "cd" * 32, 2.5, ("0a" * 32, "ef" 
 @pytest.mark.parametrize("count", [0, 1, 3, EARLIER, EARLIER + 40])
 def test_how_many_answers_there_were_and_which_came_last_is_not_told(count: int) -> None:
     answers = [digest_of(str(number).encode()) for number in range(count)]
-    told = among_others(answers)
+    told = among_others(answers, KEY)
     assert len(set(told)) == len(told) == EARLIER
     assert list(told) == sorted(told)
     assert set(answers[-EARLIER:]) <= set(told)
-    # Those that fill it up are others each time, as a list of answers would grow.
-    assert (set(told) - set(answers)).isdisjoint(set(among_others(answers)) - set(answers))
+    # One comes and one goes with each answer, however many there are: those that fill it up would else be told from those that stay.
+    one_more = among_others([*answers, digest_of(b"one more")], KEY)
+    assert len(set(told) - set(one_more)) == len(set(one_more) - set(told)) == 1
+    # And nobody else knows which those are.
+    assert set(told).isdisjoint(set(among_others([], OTHER)))
 
 
 def test_a_result_names_so_many_earlier_answers_and_no_more() -> None:
