@@ -94,6 +94,11 @@ def membership_released() -> None:
     record("privacy", released_entries())
 
 
+def membership_released_table() -> None:
+    """Record the passes that are there."""
+    record("privacy", released_entries(train=False))
+
+
 def encode_then() -> None:
     """How fast notes are encoded beside the state of before shares of codes."""
     record("privacy", encode_then_entries())
@@ -132,6 +137,7 @@ PARTS = {
     "vocabulary": vocabularies,
     "membership": memberships,
     "membership-released": membership_released,
+    "membership-released-table": membership_released_table,
     "forgotten": forgotten,
     "times": times,
     "encode-then": encode_then,
