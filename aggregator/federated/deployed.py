@@ -75,7 +75,8 @@ class Joint:
         """See `Sites`."""
         for sites in (self.remote, self.own):
             for answer in sites.ask(order):
-                came = f"{answer.sentences} sentences" if answer.weights is not None else answer.problem
+                noise = f", noise by {answer.unit}" if answer.noisy else ""
+                came = f"{answer.sentences} sentences{noise}" if answer.weights is not None else answer.problem
                 self.tell(f"round {order.number} of {order.rounds}: {answer.site}: {came}")
                 yield answer
 

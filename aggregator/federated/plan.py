@@ -109,6 +109,7 @@ class Answer:
         problem: why nothing came, in a word.
         noisy: whether it says that it added noise; such a round has few steps.
         spoilt: whether it has signed weights that can't be used, which is a lie or as good as one.
+        unit: what it says that its noise covers one of, a note or a patient.
     """
 
     site: str
@@ -117,6 +118,7 @@ class Answer:
     problem: str = ""
     noisy: bool = False
     spoilt: bool = False
+    unit: str = "note"
 
 
 class Sites(Protocol):

@@ -210,7 +210,7 @@ class SignedSites:
             # What is not finite came as it was signed; other bytes may be the carrier's doing.
             spoilt = isinstance(error, NonFiniteError)
             return Answer(who, 0, None, f"refused: {type(error).__name__}", spoilt=spoilt)
-        return Answer(site, result.sentences, weights, noisy=result.epsilon > 0)
+        return Answer(site, result.sentences, weights, noisy=result.epsilon > 0, unit=result.unit)
 
 
 def _kind(shape: TaggerConfig) -> str:

@@ -46,6 +46,7 @@ class Round:
         seconds: that it took.
         bytes_each: sent to a site that answers and back, in all tries; not in one that was cut with the program.
         clipped: norms that were left of updates that went too far.
+        by_patient: sites that say that their noise covers a patient; of the others it covers a note, where there is any.
     """
 
     number: int
@@ -55,6 +56,7 @@ class Round:
     seconds: float
     bytes_each: int
     clipped: Mapping[str, float] = field(default_factory=dict)
+    by_patient: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         clipped = "".join(
@@ -190,7 +192,8 @@ class Rounds:
         sizes = {site: answer.sentences for site, answer in taking.items()}
         seconds, each = time.monotonic() - began, 2 * _BYTES * len(order.start) * (course.lost + 1)
         course.lost = 0
-        course.history.append(Round(number, sizes, found.norms, told, seconds, each, found.clipped))
+        by_patient = [site for site, answer in taking.items() if answer.noisy and answer.unit == "patient"]
+        course.history.append(Round(number, sizes, found.norms, told, seconds, each, found.clipped, by_patient))
 
     def _screened(
         self, order: RoundOrder, answers: Mapping[str, Answer]

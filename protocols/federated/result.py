@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ EARLIER = 64
 """Results that one names. So many may be lost on the way, one after the other, before a whole ledger is taken for an older one."""
 _MOST_SENTENCES = 10**10
 _FILLING = b"deid-commons federated filling v1\x00"
+_UNIT = re.compile("note|patient")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class RoundResult:
         epsilon: of all that the site's notes have given up to now, this round included, for one note and the site's own delta; 0 where no noise is added,
             and nothing is bounded.
         earlier: digests of the results before it, as they were signed; see `among_others`.
+        unit: what epsilon is of one of, a note or a patient with all notes.
 
     Raises:
         BoundsError, SchemaError: a value out of range.
@@ -48,6 +51,7 @@ class RoundResult:
     weights_sha256: str
     epsilon: float = 0.0
     earlier: tuple[str, ...] = ()
+    unit: str = "note"
 
     def __post_init__(self) -> None:
         check_text(self.site, SITE, "site")
@@ -56,6 +60,7 @@ class RoundResult:
         check_range(self.sentences, 1, _MOST_SENTENCES, "sentences")
         check_range(self.epsilon, 0, 1e6, "epsilon")
         check_range(len(self.earlier), 0, EARLIER, "earlier")
+        check_text(self.unit, _UNIT, "unit")
         for digest in self.earlier:
             check_text(digest, SHA256, "earlier")
 
@@ -95,6 +100,7 @@ def read_result(data: bytes, public_key: PublicKey) -> RoundResult:
         weights_sha256=fields.text("weights_sha256", SHA256),
         epsilon=fields.decimal("epsilon"),
         earlier=tuple(map(str, fields.items("earlier", most=EARLIER))),
+        unit=fields.text("unit", _UNIT),
     )
 
 

@@ -1,7 +1,7 @@
 """DP-SGD by the note: what leaves a site is nearly as probable without any one of its notes (Abadi et al. 2016, algorithm 1).
 
-The unit is a note, not a sentence: a patient's name comes in many sentences of a note. So a sample is a note with all its sentences, its gradient is
-one ordinary backward pass through LSTM and CRF, and no layer has to know of gradients by sample. Every step draws each note by itself
+The unit is a note, not a sentence: a patient's name comes in many sentences of a note. So a sample is a note with all its sentences, or all notes of
+a patient, where the site knows whose they are: then all that is said of a note here is said of a patient. Its gradient is one ordinary backward pass through LSTM and CRF, and no layer has to know of gradients by sample. Every step draws each note by itself
 with the same chance (Poisson sampling), which is what the accounting assumes; steps with few notes are steps all the same.
 
 Threat: whoever sees the weights after each step, so also all who see them after a round, and knows all other notes.
@@ -72,11 +72,11 @@ def learn_privately(
     Args:
         shape: of the tagger.
         start: weights that the round begins with.
-        notes: sentences of each note.
+        notes: sentences of each sample.
         recipe: learning rate and proximal term, which pulls beside a gradient in units of its noise; the rest is the noise's to say.
         noise: how a note is protected.
         source: of sampling and noise: private where the weights leave.
-        stopped: asked ahead of every step, which by chance may draw no note, and of every note.
+        stopped: asked ahead of every step, which by chance may draw no note, and of every batch of a note.
 
     Raises:
         StoppedError: it was stopped.
@@ -100,8 +100,7 @@ def learn_privately(
             total = NoisySum(len(start), noise.bound)
             _go_on(stopped)
             for index in np.flatnonzero(source.random((len(notes),)) < noise.rate).tolist():
-                _go_on(stopped)
-                total.add(note_gradient(tagger, notes[index]))
+                total.add(note_gradient(tagger, notes[index], stopped))
             _put_gradient(parameters, (total.noisy(noise.multiplier, source) / deviation).astype(np.float32))
             if recipe.proximal:
                 _pull_back(parameters, anchor, recipe.proximal)
@@ -114,13 +113,15 @@ def _go_on(stopped: Callable[[], bool]) -> None:
         raise StoppedError("the round was stopped; nothing of it leaves")
 
 
-def note_gradient(tagger: Tagger, note: RaggedSentences) -> NDArray[np.float32]:
+def note_gradient(tagger: Tagger, note: RaggedSentences, stopped: Callable[[], bool] = never) -> NDArray[np.float32]:
     """The gradient of a note's mean loss by all weights, in the order of `weights_of`; of nothing else where the tagger is in evaluation mode."""
     parameters = _named(tagger)
     for parameter in parameters:
         parameter.grad = None
-    loss = sum((tagger.loss(batch).sum() for batch in note.batches(128)), start=torch.zeros(()))
-    torch.autograd.backward(loss / note.sentences)
+    # One batch after the other: all notes of a patient are a sample as well, and their losses together may be more than memory holds.
+    for batch in note.batches(128):
+        _go_on(stopped)
+        torch.autograd.backward(tagger.loss(batch).sum() / note.sentences)
     return np.concatenate(
         [(torch.zeros_like(one) if one.grad is None else one.grad).detach().numpy().ravel() for one in parameters]
     )

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from command_line.commands import Computation, examples, json_option, report
+from command_line.commands import Computation, examples, json_option, report, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.written_file import WrittenFile
-from site_client.commands.options import ca_option, existing_path, folder_option
+from site_client.commands.options import ca_option, existing_file, existing_path, folder_option
 
 _WISHES = ("pause", "run", "end")
 
@@ -20,12 +20,18 @@ _WISHES = ("pause", "run", "end")
     epilog=examples(
         "site-client federate --node-key st-anne.pub",
         "site-client federate labelled-notes/ --server deid.example.org:9443 --ca ca.pem",
+        "site-client federate labelled-notes/ --patients whose.csv --server deid.example.org:9443",
         "site-client federate --say pause",
     ),
 )
 @click.argument("notes", type=existing_path, required=False)
 @click.option("--server", metavar="HOST:PORT", help="The provider's address for this, from the provider.")
 @ca_option
+@click.option(
+    "--patients",
+    type=existing_file,
+    help="A CSV table with the columns note and patient: noise covers a patient with all notes, and not a note.",
+)
 @click.option(
     "--most-mb",
     default=1024,
@@ -46,6 +52,7 @@ def federate(
     notes: Path | None,
     server: str | None,
     ca: Path | None,
+    patients: Path | None,
     most_mb: int,
     node_key: Path | None,
     say: str | None,
@@ -80,6 +87,7 @@ def federate(
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client.federated.trainer import make_trainer
+    from site_client.patients import read_patients
     from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
@@ -88,7 +96,10 @@ def federate(
         read = Notes(
             notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
         )
-        trainer = make_trainer(opened, read, DigestKey(opened).note)
+        whose = None if patients is None else read_patients(patients)
+        trainer = make_trainer(opened, read, DigestKey(opened).note, whose)
+        if whose is not None and (unnamed := sum(one not in whose for one in trainer.notes.identifiers)):
+            warn(f"{unnamed} notes are of no patient that --patients names: each stands for itself")
         left_out = trainer.notes.left_out
         if left_out:
             said(
@@ -99,5 +110,10 @@ def federate(
 
     past = read_past(opened)
     lines = [f"ended; {past.rounds} rounds in all stand in the ledger: site-client ledger show"]
-    told = {"rounds": past.rounds, "notes": len(trainer.notes.notes), "notes_left_out": left_out}
+    told = {
+        "rounds": past.rounds,
+        "notes": len(trainer.notes.notes),
+        "notes_left_out": left_out,
+        "unit": trainer.notes.unit,
+    }
     report(told, lines, as_json=as_json)

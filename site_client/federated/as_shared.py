@@ -8,7 +8,7 @@ whole is not done, for there is none: nothing is mixed over the notes, nobody ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -25,7 +25,7 @@ from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from site_client.checking.checker import make_checker
 from site_client.errors import PolicyError
-from site_client.federated.notes import LabelledNotes, NoteDigest
+from site_client.federated.notes import LabelledNotes, NoteDigest, group_by_patient
 from site_client.policy.enforcing import Judgement, Step, require_kept
 from site_client.policy.examining import public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
@@ -61,6 +61,7 @@ def read_as_shared(
     construction: Construction,
     documents: Iterable[Document],
     digest: NoteDigest | None = None,
+    whose: Mapping[str, str] | None = None,
 ) -> LabelledNotes:
     """Labelled documents, note by note, as a share would show them.
 
@@ -70,6 +71,7 @@ def read_as_shared(
         construction: of it.
         documents: in the words of the construction's scheme.
         digest: of a text, by which the site knows it again.
+        whose: the patient of each note; where it is known, patients are counted.
 
     Raises:
         PolicyError: what the release shows of these notes does not keep the policy, or there are fewer than a share must hold.
@@ -85,7 +87,7 @@ def read_as_shared(
     guard = Guard(construction, neighbours_of(folder), None, checking)
     checker = make_checker(workspace, construction.scheme) if construction.replaces_phi else None
 
-    shown, digests, labelled = [], set(), False
+    shown, digests, identifiers, labelled = [], set(), list[str](), False
     for document in documents:
         labelled = labelled or any(one.category != HIDDEN for one in document.annotations)
         pieces = []
@@ -97,15 +99,17 @@ def read_as_shared(
                 pieces.append(construction.share_sentences(sent, noise, factors))
         if pieces:
             shown.append(pieces)
+            identifiers.append(document.identifier)
             if digest is not None:
                 digests.add(digest(document.text))
     require_kept(workspace, bank.judged(judgement), Step.FEDERATE)
     if not labelled:
         raise CorpusError("expected labelled notes to train on, found none; check the folder")
-    if len(shown) < judgement.policy.least_new_notes:
+    unit, count = ("notes", len(shown)) if whose is None else ("patients", len(group_by_patient(identifiers, whose)))
+    if count < judgement.policy.least_new_notes:
         raise PolicyError(
-            f"expected at least {judgement.policy.least_new_notes} notes, as this hospital's policy asks of a share, got {len(shown)}; among "
-            "fewer, a sentence can be told to be of a certain note; take part with more notes"
+            f"expected at least {judgement.policy.least_new_notes} {unit}, as this hospital's policy asks of a share, got {count}; among "
+            f"fewer, a sentence can be told to be of a certain one; take part with more {unit}"
         )
     known = None if digest is None else frozenset(digests)
     decoding = construction.decoding()
@@ -113,9 +117,10 @@ def read_as_shared(
         rows = [
             RaggedSentences.concatenate([one for one in pieces if isinstance(one, RaggedSentences)]) for pieces in shown
         ]
-        return LabelledNotes(tuple(rows), (), known, as_shared=True)
+        return LabelledNotes(tuple(rows), (), known, as_shared=True, identifiers=tuple(identifiers))
     codes = [CodedSentences.concatenate([one for one in pieces if isinstance(one, CodedSentences)]) for pieces in shown]
-    return CodedNotes((), (), known, as_shared=True, codes=codes, decoding=decoding).drawn()
+    notes = CodedNotes((), (), known, as_shared=True, identifiers=tuple(identifiers), codes=codes, decoding=decoding)
+    return notes.drawn()
 
 
 def _doubted(document: Document, checker: Checker | None) -> Document:

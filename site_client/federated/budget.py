@@ -7,6 +7,7 @@ recorded before its result leaves; one that was recorded and did not leave count
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -37,6 +38,7 @@ class Past:
         tasks: digests of those that were done, whatever came of them.
         last: round of each training.
         answers: digests of the results that were signed, the last one last.
+        units: how many of those with noise were by note, and by patient.
     """
 
     rounds: int
@@ -45,10 +47,11 @@ class Past:
     tasks: frozenset[str] = frozenset()
     last: Mapping[str, int] = field(default_factory=dict)
     answers: tuple[str, ...] = ()
+    units: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def epsilon(self) -> float:
-        """Of all rounds, for one note; infinite where one had no noise."""
+        """Of all rounds, for one note, or for one patient where all were so; infinite where one had no noise."""
         return math.inf if self.bare else epsilon(self.spent)
 
     def require_new(self, asked: RoundTask, task_sha256: str) -> None:
@@ -78,7 +81,7 @@ def read_past(workspace: Workspace) -> Past:
         LedgerError: it was changed, or one of its rounds is none.
     """
     rounds = bare = 0
-    spent, tasks, last, answers = [], set(), dict[str, int](), []
+    spent, tasks, last, answers, units = [], set(), dict[str, int](), [], Counter[str]()
     for entry in entries(workspace):
         if entry.event not in (Event.FEDERATED_ROUND, Event.FEDERATED_AGAIN):
             continue
@@ -95,6 +98,7 @@ def read_past(workspace: Workspace) -> Past:
         if noise is None:
             bare += 1
             continue
+        units[str(told.get("unit", "note"))] += 1
         try:
             assert isinstance(noise, dict)
             spent.append(
@@ -108,21 +112,24 @@ def read_past(workspace: Workspace) -> Past:
             raise LedgerError(
                 f"ledger.jsonl: expected the noise of a round in entry {entry.number}, found something else; update deid-commons"
             ) from error
-    return Past(rounds, tuple(spent), bare, frozenset(tasks), last, tuple(answers))
+    return Past(rounds, tuple(spent), bare, frozenset(tasks), last, tuple(answers), units)
 
 
-def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[NoteNoise | None, float]:
-    """The noise of the next round, and what all rounds will then have given of a note; 0 where no noise is asked for.
+def allow_round(
+    workspace: Workspace, policy: SitePolicy, epochs: int, unit: str = "note"
+) -> tuple[NoteNoise | None, float]:
+    """The noise of the next round, and what all rounds will then have given of a note or patient; 0 where no noise is asked for.
 
     Args:
         workspace: of the site.
         policy: the hospital's.
         epochs: passes that are asked for.
+        unit: what a sample is, a note or a patient.
 
     Raises:
-        PolicyError: the hospital takes part in no round more, or the budget would not hold.
+        PolicyError: the hospital takes part in no round more, the budget would not hold, or rounds were by another unit.
     """
-    past = _past_of_who_goes_on(workspace, policy)
+    past = _past_of_who_goes_on(workspace, policy, unit)
     if policy.federated_epsilon is None:
         return None, 0.0
     rate, steps = 1 / STEPS_IN_A_PASS, STEPS_IN_A_PASS * epochs
@@ -132,18 +139,19 @@ def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[
     return NoteNoise(multiplier, _BOUND, rate, steps), after
 
 
-def allow_measuring(workspace: Workspace, policy: SitePolicy) -> tuple[Spent | None, float]:
+def allow_measuring(workspace: Workspace, policy: SitePolicy, unit: str = "note") -> tuple[Spent | None, float]:
     """The noise over what one note can change where a head is measured on all notes, and what all rounds will then have given; as for
     `allow_round`, of which it counts as one.
 
     Args:
         workspace: of the site.
         policy: the hospital's.
+        unit: as for `allow_round`.
 
     Raises:
-        PolicyError: the hospital takes part in no round more, or the budget would not hold.
+        PolicyError: as for `allow_round`.
     """
-    past = _past_of_who_goes_on(workspace, policy)
+    past = _past_of_who_goes_on(workspace, policy, unit)
     if policy.federated_epsilon is None:
         return None, 0.0
     # As if all rounds of the policy measured. Beside rounds that learn, whose bound is another curve, that may be a little too much: more
@@ -154,7 +162,7 @@ def allow_measuring(workspace: Workspace, policy: SitePolicy) -> tuple[Spent | N
     return fits, _within(policy.federated_epsilon, [*past.spent, fits])
 
 
-def _past_of_who_goes_on(workspace: Workspace, policy: SitePolicy) -> Past:
+def _past_of_who_goes_on(workspace: Workspace, policy: SitePolicy, unit: str) -> Past:
     past = read_past(workspace)
     if past.rounds >= policy.federated_rounds:
         raise PolicyError(
@@ -165,6 +173,13 @@ def _past_of_who_goes_on(workspace: Workspace, policy: SitePolicy) -> Past:
         raise PolicyError(
             f"expected rounds with noise alone, found {past.bare} without any in the ledger: no later noise makes them private; set "
             "--federated-epsilon none, or take part no more"
+        )
+    others = [one for one in past.units if one != unit]
+    # A patient may have been in a round by note many times over, and a note that comes or goes changes a patient's sample by twice the bound.
+    if policy.federated_epsilon is not None and others:
+        raise PolicyError(
+            f"expected rounds by {unit} alone, found {past.units[others[0]]} by {others[0]} in the ledger, with which they can't be added up; go on by "
+            f"{others[0]} ({'with' if unit == 'note' else 'without'} --patients), or set --federated-epsilon none"
         )
     return past
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from shared.constructions.construction import Construction
 from shared.errors import CorpusError
 from shared.federated.local import StoppedError
@@ -37,7 +39,7 @@ def measure_head(
         notes: with their words.
         multiplier: of the noise; 0 for none.
         source: of the noise, private.
-        stopped: asked ahead of every note.
+        stopped: asked ahead of every note, of which those of one patient count together where patients are known.
 
     Raises:
         StoppedError: it was stopped.
@@ -51,9 +53,13 @@ def measure_head(
     set_weights(head, weights)
     settings = LastWordSettings(guess_vocabulary(construction.vectors.words), STEPS)
     pipeline, curves = Pipeline(construction, head.eval(), settings), NoisyCurves(multiplier)
-    for number, note in enumerate(notes.words):
-        if stopped():
-            raise StoppedError("the measuring was stopped; nothing of it leaves")
-        gold = Gold.of(note)
-        curves.add(len(gold.entities), hiding_counts(pipeline, str(number), note, gold))
+    for number in range(len(notes.samples)):
+        entities, counts = 0, []
+        for one in notes.of_sample(number):
+            if stopped():
+                raise StoppedError("the measuring was stopped; nothing of it leaves")
+            gold = Gold.of(notes.words[one])
+            entities += len(gold.entities)
+            counts.append(hiding_counts(pipeline, str(one), notes.words[one], gold))
+        curves.add(entities, np.sum(counts, axis=0))
     return curves.told(source)

@@ -155,7 +155,13 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         record(
             workspace,
             Event.FEDERATED_SAID,
-            {"word": "begin", "notes": len(trainer.notes.notes), "as_shared": trainer.notes.as_shared, **begun},
+            {
+                "word": "begin",
+                "notes": len(trainer.notes.notes),
+                "as_shared": trainer.notes.as_shared,
+                "unit": trainer.notes.unit,
+                **begun,
+            },
         )
         stack.callback(lambda: record(workspace, Event.FEDERATED_SAID, {"word": "ended", "bytes": rules.sent}))
         private, _ = make_node_key(folder)
@@ -176,7 +182,7 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
         tell(_LEARNS_FROM[trainer.notes.as_shared])
-        tell(noise_in_words(trainer.policy))
+        tell(noise_in_words(trainer.policy, trainer.notes.unit))
         _keep_node(lambda: flower.FlowerNode(files, gate.port), serving.is_alive, control, folder, tell)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from protocols.canonical import Json
@@ -31,7 +31,7 @@ from site_client.errors import PolicyError
 from site_client.federated.as_shared import read_as_shared
 from site_client.federated.budget import allow_measuring, allow_round, noise_json, read_past
 from site_client.federated.measuring import measure_head
-from site_client.federated.notes import LabelledNotes, NoteDigest, OnceEach, read_notes
+from site_client.federated.notes import LabelledNotes, NoteDigest, OnceEach, group_by_patient, read_notes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
@@ -142,7 +142,10 @@ class Trainer:
             "notes": len(self.notes.notes),
             "noise": noise_json(noise),
             "as_shared": self.notes.as_shared,
+            "unit": self.notes.unit,
         }
+        if self.notes.patients is not None:
+            more["patients"] = len(self.notes.patients)
         try:
             data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
         except Exception as error:
@@ -171,9 +174,9 @@ class Trainer:
     ) -> bytes:
         """The result, once it stands in the ledger."""
         sentences = rounded(self.notes.sentences)
-        key = self.workspace.key()
+        key, site, unit = self.workspace.key(), self.workspace.site, self.notes.unit
         earlier = among_others(read_past(self.workspace).answers, key)
-        result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon, earlier)
+        result = RoundResult(site, digest_of(task), sentences, digest_of(data), epsilon, earlier, unit)
         signed = result.to_bytes(key)
         told: dict[str, Json] = {
             "weights_sha256": result.weights_sha256,
@@ -216,8 +219,8 @@ class Trainer:
     def _allowed(self, asked: RoundTask, policy: SitePolicy) -> tuple[NoteNoise | Spent | None, float]:
         """The noise that goes with what is asked for, and what all rounds will then have given of a note."""
         if asked.measures:
-            return allow_measuring(self.workspace, policy)
-        return allow_round(self.workspace, policy, asked.epochs)
+            return allow_measuring(self.workspace, policy, self.notes.unit)
+        return allow_round(self.workspace, policy, asked.epochs, self.notes.unit)
 
     def _learn(
         self,
@@ -235,7 +238,7 @@ class Trainer:
         recipe = LocalRecipe(asked.epochs, asked.batch, asked.learning_rate, asked.clip, asked.proximal, asked.seed)
         if noise is None:
             return learn_round(shape, start, notes.together(), recipe, over)
-        return learn_privately(shape, start, notes.notes, recipe, noise, PrivateNoise(), over)
+        return learn_privately(shape, start, notes.samples, recipe, noise, PrivateNoise(), over)
 
     def _record_refusal(self, task: bytes, error: Exception) -> None:
         record(
@@ -259,30 +262,38 @@ def _named(asked: RoundTask, task: bytes) -> dict[str, Json]:
     }
 
 
-def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: NoteDigest | None = None) -> Trainer:
+def make_trainer(
+    workspace: Workspace,
+    documents: Iterable[Document],
+    digest: NoteDigest | None = None,
+    whose: Mapping[str, str] | None = None,
+) -> Trainer:
     """A trainer for the release in use, if the hospital's policy lets it take part at all; the policy says what it learns from.
 
     Args:
         workspace: of the site.
         documents: labelled notes; of those of one text the first is taken.
         digest: see `LabelledNotes`; None for notes that nobody need know again, among which copies are not seen either.
+        whose: the patient of each note, by its identifier: all notes of a patient are then one sample. None where each note is one.
 
     Raises:
         PolicyError: the policy lets this hospital take part in no round.
         CorpusError: there are no notes.
+        ConfigurationError: none of them is of a patient.
         WorkspaceError: no release is in use.
     """
     release = workspace.release()
     judgement = judge_release(workspace, release.digest)
     require_kept(workspace, judgement, Step.FEDERATE)
-    allow_round(workspace, judgement.policy, 1)
+    allow_round(workspace, judgement.policy, 1, "note" if whose is None else "patient")
     construction = load_construction(release.folder)
-    once = OnceEach(documents, digest)
+    once = OnceEach(documents, digest, whose or {})
     if judgement.policy.federated_on_shares:
-        notes = read_as_shared(workspace, judgement, construction, once, digest)
+        notes = read_as_shared(workspace, judgement, construction, once, digest, whose)
     else:
         notes = read_notes(once, construction, digest)
-    return Trainer(workspace, replace(notes, left_out=once.left_out), construction, judgement.policy)
+    patients = None if whose is None else group_by_patient(notes.identifiers, whose)
+    return Trainer(workspace, replace(notes, left_out=once.left_out, patients=patients), construction, judgement.policy)
 
 
 def _most_epsilon(policy: SitePolicy) -> float:

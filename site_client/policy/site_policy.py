@@ -232,13 +232,15 @@ def policy_lines(policy: SitePolicy) -> list[str]:
     return lines + [f"  {name:18} {_said(values[name])}" for name in shown]
 
 
-def noise_in_words(policy: SitePolicy) -> str:
+def noise_in_words(policy: SitePolicy, unit: str = "note") -> str:
     """For whom the noise of trainings over a connection holds, and for whom it does not."""
     if policy.federated_epsilon is None:
         return "without noise: what the rounds tell of a note is not bounded"
+    if unit == "patient":
+        return f"epsilon {policy.federated_epsilon:g} holds for one patient, with all notes, who is there or not; see docs/federated.md"
     return (
-        f"epsilon {policy.federated_epsilon:g} holds for one note that is there or not; of a patient with several notes the rounds may tell far more, "
-        "see docs/federated.md"
+        f"epsilon {policy.federated_epsilon:g} holds for one note that is there or not; of a patient with several notes the rounds may tell far more "
+        "unless `federate --patients` says whose they are, see docs/federated.md"
     )
 
 

@@ -38,16 +38,18 @@ from shared.corpus import read_corpus
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError, TrainingError
 from shared.federated.local import LocalRecipe, StoppedError, learn_round
+from shared.federated.private import learn_privately
 from shared.federated.weights import Vector, count_weights, set_weights, weights_of
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.promises.by_note import MEASURED, NUMBERS, read_curve
+from shared.pipeline.promises.by_note import MEASURED, NUMBERS, NoisyCurves, read_curve
 from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.khin2018 import Khin2018Config
 from shared.taggers.registry import build_tagger
+from shared.taggers.tagger import TaggerConfig
 from shared.training.loop import seed_training
 from shared.training.tagging import TaggingConfig
 from site_client import ledger
@@ -177,7 +179,7 @@ def test_nothing_of_a_note_stands_in_what_leaves_beside_the_weights(loop: Loop) 
     assert {site for site, answer in first(loop, direct).items() if answer.weights is not None} == set(NAMES)
     for result in seen:
         assert set(__import__("json").loads(result)["result"]) == {
-            "earlier", "epsilon", "format_version", "sentences", "site", "task_sha256", "weights_sha256",
+            "earlier", "epsilon", "format_version", "sentences", "site", "task_sha256", "unit", "weights_sha256",
         }  # fmt: skip
 
 
@@ -621,6 +623,66 @@ def test_a_note_that_is_in_the_folder_twice_counts_once(
         workspace = open_site(loop.site("north"))
         with pytest.raises(PolicyError, match="at least 5 notes"):
             make_trainer(workspace, notes + copies, DigestKey(workspace).note)
+
+
+@pytest.mark.parametrize("of", ["--federated-on-notes", "--federated-on-shares"])
+def test_with_a_table_of_patients_rounds_and_measuring_are_by_patient_and_say_so(
+    of: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow(loop, of, "--federated-epsilon=8", "--least-new-notes=3")
+    notes = list(read_corpus(loop.notes("north")))[:6]
+    write_notes(tmp_path / "notes", notes)
+    (tmp_path / "whose.csv").write_text(
+        "note,patient\n" + "".join(f"{one.identifier},{index // 3}\n" for index, one in enumerate(notes[:5]))
+    )
+    made: list[Trainer] = []
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.running.take_part", lambda _, trainer, *rest: made.append(trainer))
+    words = ("federate", tmp_path / "notes", "--patients", tmp_path / "whose.csv", "--server", "localhost:1")
+    result = hospital(*words, "--workspace", loop.site("north"))
+    assert result.exit_code == 0, result.stderr
+    assert "1 notes are of no patient that --patients names: each stands for itself" in result.stderr
+    (trainer,) = made
+    assert (len(trainer.notes.notes), len(trainer.notes.samples), trainer.notes.unit) == (6, 3, "patient")
+    shape = shape_of(trainer)
+    order = rounds(shape).order(1, weights_of(build_tagger(shape)))
+    asked = sites(loop, Direct({"north": trainer}))
+    learned_of: list[int] = []
+    measured_of: list[int] = []
+    learn, add = learn_privately, NoisyCurves.add
+
+    def learns(shape: TaggerConfig, start: Vector, notes: Sequence[RaggedSentences], *more: Any) -> Vector:
+        learned_of.extend(one.sentences for one in notes)
+        return learn(shape, start, notes, *more)
+
+    def adds(curves: NoisyCurves, entities: int, counts: Any) -> None:
+        measured_of.append(entities)
+        add(curves, entities, counts)
+
+    monkeypatch.setattr("site_client.federated.trainer.learn_privately", learns)
+    monkeypatch.setattr(NoisyCurves, "add", adds)
+    (answer,) = asked.ask(order)
+    assert (answer.problem, answer.unit) == ("", "patient")
+    assert asked.measure(order, "north", NUMBERS).weights is not None
+    assert (len(learned_of), sum(learned_of)) == (3, trainer.notes.sentences)
+    assert len(measured_of) == 3
+    learned, measured = list(ledger.entries(open_site(loop.site("north"))))[-2:]
+    assert [one.details["unit"] for one in (learned, measured)] == ["patient"] * 2
+    assert learned.details["patients"] == 3
+    # Rounds by note are no more to be had with these, nor is a table that names none of them.
+    with pytest.raises(PolicyError, match="by patient"):
+        make_trainer(open_site(loop.site("north")), notes)
+    (tmp_path / "whose.csv").write_text("note,patient\nother,1\n")
+    assert hospital(*words, "--workspace", loop.site("north")).exit_code == 2
+    if of == "--federated-on-shares":
+        done(hospital("policy", "set", "--least-new-notes", 4, "--workspace", loop.site("north")))
+        with pytest.raises(PolicyError, match="at least 4 patients"):
+            make_trainer(
+                open_site(loop.site("north")),
+                notes,
+                None,
+                {one.identifier: str(i // 3) for i, one in enumerate(notes[:5])},
+            )
 
 
 def test_a_lost_secret_of_noise_that_rounds_hang_on_is_not_made_anew(loop: Loop) -> None:

@@ -128,6 +128,16 @@ def test_a_large_hospital_and_one_without_noise_count_whole_for_all_their_many_s
     assert not course.history[0].clipped
 
 
+def test_who_says_that_its_noise_covers_patients_stands_in_the_record() -> None:
+    class Told(Invented):
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            for site, noisy, unit in (("a", True, "patient"), ("b", True, "note"), ("c", False, "patient")):
+                yield Answer(site, 200, order.start + np.float32(1), noisy=noisy, unit=unit)
+
+    # Without noise there is nothing that it could be of.
+    assert rounds(epochs=1).run(Told(), START).history[0].by_patient == ["a"]
+
+
 def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_be_taken_up(tmp_path: Path) -> None:
     kept = tmp_path / "rounds.safetensors"
     fails_from = Invented(north=moves_by(1), south=lambda order: order.start + 1 if order.number < 3 else None)

@@ -63,6 +63,19 @@ def test_the_gradient_of_a_note_is_that_of_differences() -> None:
         assert slope == pytest.approx(found[index], abs=3e-3)
 
 
+def test_a_sample_of_many_sentences_has_the_gradient_of_their_mean_and_can_be_stopped_within() -> None:
+    """As all notes of a patient are, whose losses need not lie in memory at once."""
+    tagger = build_tagger(SHAPE).eval()
+    notes = [note(number) for number in range(60)]
+    together = RaggedSentences.concatenate(notes)
+    assert together.sentences > 128
+    parts = sum(note_gradient(tagger, one).astype(np.float64) * one.sentences for one in notes)
+    np.testing.assert_allclose(note_gradient(tagger, together), parts / together.sentences, atol=1e-5)
+    asked: list[int] = []
+    with pytest.raises(StoppedError):
+        note_gradient(tagger, together, lambda: bool(asked) or asked.append(1) is not None)
+
+
 def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     """The CRF's own backward pass, sentence by sentence, clipped by hand."""
     notes = [note(seed) for seed in range(4)]

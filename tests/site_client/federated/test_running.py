@@ -115,7 +115,7 @@ CONNECTION = Connection("127.0.0.1", 9, None, 1 << 20)
 
 
 def takes_part(workspace: Workspace) -> list[str]:
-    notes = SimpleNamespace(notes=[1], as_shared=False)
+    notes = SimpleNamespace(notes=[1], as_shared=False, unit="note")
     trainer: Any = SimpleNamespace(notes=notes, policy=SitePolicy(federated_rounds=40))
     told: list[str] = []
     take_part(workspace, trainer, CONNECTION, told.append)
