@@ -22,7 +22,7 @@ import click
 
 from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
-from foundation.printable import escape_unprintable
+from foundation.printable import escape_lines, escape_unprintable
 
 Sections = Sequence[tuple[str, Sequence[str]]]
 """Titles of the help of a program, and the commands below each, in the order of use."""
@@ -197,13 +197,21 @@ def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def warn(line: str) -> None:
     """A line for people that is no result, on standard error."""
-    click.echo(f"warning: {line}", err=True)
+    say(f"warning: {line}", err=True)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines for people: what files, notes and releases bring along commands no terminal."""
+    click.echo(escape_lines(text), err=err)
 
 
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """Print a result: JSON where it was asked for, the lines for people elsewhere."""
     _said.add(True)
-    click.echo(_on_one_line(result) if as_json else "\n".join(lines))
+    if as_json:
+        click.echo(_on_one_line(result))
+    else:
+        say("\n".join(lines))
 
 
 def _on_one_line(result: dict[str, Any]) -> str:

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import click
-
+from command_line.commands import warn
 from command_line.notes_options import NotesOptions
 from shared.corpus import Corpus, read_corpus
 from shared.corpus.checks import is_presentable
@@ -150,10 +149,9 @@ def warn_of_language(notes: Iterable[AnnotatedText], words: Sequence[str]) -> No
     expected = guess_vocabulary(words)
     found = None if expected is None else guess_language(note.text for note in islice(notes, _NOTES_LOOKED_AT))
     if found is not None and found != expected:
-        click.echo(
-            f"warning: the notes look {found} and the release {expected}: most of what it should find it will miss; measure it by "
-            "`site-client evaluate` on labelled notes of yours before you rely on it",
-            err=True,
+        warn(
+            f"the notes look {found} and the release {expected}: most of what it should find it will miss; measure it by "
+            "`site-client evaluate` on labelled notes of yours before you rely on it"
         )
 
 

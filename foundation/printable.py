@@ -11,3 +11,8 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2
 def escape_unprintable(text: str) -> str:
     r"""The same on one line, with what can't be printed as \uXXXX; so JSON on one line stays JSON of the same value."""
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def escape_lines(text: str) -> str:
+    """The same for a text of several lines, whose ends stay."""
+    return "\n".join(map(escape_unprintable, text.split("\n")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
-from command_line.commands import Listing, examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report, say
 from shared.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
         outcomes.append(outcome)
         # The error of a single file is told at the end.
         if not as_json and (not outcome.error or len(files) != 1):
-            click.echo(outcome.line)
+            say(outcome.line)
 
     try:
         failed = finish_all(target, told) if finish else take_all(target, files, told)

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 from aggregator.dashboard.access.accounts import Account
 from aggregator.dashboard.blocks import Cell, Page
 from aggregator.dashboard.pages.registry import PAGES
-from foundation.printable import escape_unprintable
+from foundation.printable import escape_lines
 
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
@@ -91,7 +91,7 @@ def _readable(value: object) -> object:
     """
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return "\n".join(map(escape_unprintable, value.split("\n")))
+    return escape_lines(value)
 
 
 def _cell(value: Cell | str) -> Cell:

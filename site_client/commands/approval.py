@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from command_line.commands import say
 from site_client.errors import ApprovalError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
     if approver is None and at_terminal() and load_policy(workspace).approval:
         shown = approval.signed_manifest(workspace, share)
         if not approval.is_settled(workspace, shown):
-            click.echo("\n".join(inspection_of(workspace, share)), err=True)
+            say("\n".join(inspection_of(workspace, share)), err=True)
             approver = click.prompt(
                 "Name of who approves that this leaves (empty: nobody)", default="", show_default=False, err=True
             )

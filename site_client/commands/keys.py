@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from command_line.commands import Listing, examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report, say, warn
 from command_line.written_file import WrittenFile
 from site_client.commands.options import (
     MAX_OVERLAP_DAYS,
@@ -205,9 +205,9 @@ def warn_of_expiry(opened: Workspace) -> None:
     from site_client import keys as site_keys
 
     for line in site_keys.expiry_lines(opened, datetime.date.today()):
-        click.echo(f"warning: {line}", err=True)
+        warn(line)
 
 
 def tell(line: str) -> None:
     """A line for the person in front of the machine."""
-    click.echo(f"note: {line}", err=True)
+    say(f"note: {line}", err=True)

@@ -12,6 +12,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from foundation.printable import escape_unprintable
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
 from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options, replace_lost_secret
@@ -169,7 +170,9 @@ def deid(
         *([_without_patient(done.unnamed)] if done.unnamed else []),
         *promise_lines(pipeline),
         *(
-            [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
+            [
+                f"as they came, and NOT de-identified, stand beside the text: {', '.join(map(escape_unprintable, done.untouched))}"
+            ]
             if done.untouched
             else []
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import compute_on_one_thread, examples, json_option, report, warn
+from command_line.commands import compute_on_one_thread, examples, json_option, report, say, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
@@ -115,7 +115,7 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
                 project.close()
                 raise
     for line in read.lines():
-        click.echo(line, err=True)
+        say(line, err=True)
     if labelled:
         click.echo(f"{labelled} notes that nobody has worked on have the labels that they came with now", err=True)
     return project
@@ -182,14 +182,14 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
         if release is not None:
             pipeline, used = load_in_use(opened, release)
             for line in used.lines():
-                click.echo(line, err=as_json)
+                say(line, err=as_json)
             warn_of_language(project.notes, pipeline.encoder.vectors.words)
         return PipelineFinder(project.scheme, pipeline)
 
     def announce(address: str) -> None:
-        click.echo(f"open {address}", err=as_json)
+        say(f"open {address}", err=as_json)
 
-    click.echo(
+    say(
         f"the review lies in {project.folder}; every change is saved at once. End it by Ctrl+C. An address opens one window, "
         "yours; another is shown when you need one",
         err=as_json,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from command_line.commands import Computation, examples, json_option
+from command_line.commands import Computation, examples, json_option, say
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_file, folder_option, min_recall_option
 
@@ -80,6 +80,6 @@ def serve_local(
         def ready() -> None:
             said = {"address": address, "token_file": str(path), "head": head_lines}
             lines = [f"serving {address}; callers send the secret in {path}", *head_lines]
-            click.echo(json.dumps(said) if as_json else "\n".join(lines))
+            say(json.dumps(said) if as_json else "\n".join(lines))
 
         serve(app, listener, ready)
