@@ -4,7 +4,7 @@ Of a form with few values that would tell: who sees many draws of a room sees wh
 where a scope lasts over notes nothing is kept out, for then a surrogate would hang on what else a note holds.
 
 E-mail and web addresses end in `.example`, and addresses of the Internet lie in ranges that are kept for documents (RFC 2606, 5737, 3849): a surrogate
-reaches nobody. Telephone numbers can't promise that.
+reaches nobody. Numbers of telephones, persons and cards can't promise that: they are valid, and may be somebody's.
 """
 
 from __future__ import annotations
