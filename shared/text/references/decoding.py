@@ -81,6 +81,9 @@ def _moved(start: int, end: int, here: _Places, there: _Places) -> tuple[int, in
     return begins, end + (there[1][last - 1] - here[1][last - 1] if last else 0)
 
 
+_NONE = np.zeros((0, 2), dtype=np.int64)
+
+
 def decode(text: str) -> Decoded:
     """A text with what its references stand for in their place.
 
@@ -98,5 +101,7 @@ def decode(text: str) -> Decoded:
         written.append((start, end))
         length += len(signs)
         done = end
-    shown = "".join([*pieces, text[done:]]) if pieces else text
+    if not pieces:
+        return Decoded(text, _NONE, _NONE)
+    shown = "".join([*pieces, text[done:]])
     return Decoded(shown, *(np.array(spans, dtype=np.int64).reshape(-1, 2) for spans in (read, written)))

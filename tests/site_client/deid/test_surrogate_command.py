@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -310,7 +310,7 @@ def aged(numbers: int, patients: dict[str, str] | None) -> Mapping[str, Any]:
     mode = Surrogate(Setting(SurrogateSettings(language="English"), patients=patients))
     for number in range(numbers):
         mode.turn(Document(f"n{number}", f"Aged {20 + number}.", (Annotation(5, 7, "AGE"),)))
-    return mode.report().values["budget"]
+    return cast(Mapping[str, Any], mode.report().values["budget"])
 
 
 def test_the_mean_is_of_patients_and_of_what_each_has_spent_in_the_end() -> None:
