@@ -17,6 +17,8 @@ from site_client.errors import RejectedError
 
 if TYPE_CHECKING:
     from protocols.share.receipt import Receipt
+    from site_client.sharing.sifting.decisions import Decision
+    from site_client.workspace import Workspace
 
 _WORDS = {
     "accepted": "accepted: it counts from the next training on",
@@ -80,7 +82,7 @@ def submit(
         receipt = submit_to_server(
             opened, share, way, None, progress=lambda arrived, size: bar("bytes sent", arrived, size), tell=tell
         )
-    _report([receipt], as_json=as_json)
+    _report(opened, [receipt], as_json=as_json)
 
 
 @click.command(epilog=examples("site-client receipts /media/stick"))
@@ -96,32 +98,48 @@ def receipts(folder: Path, root: Path, as_json: bool) -> None:
     from site_client.exchange.receipts import take_receipts
 
     found: list[Receipt] = []
+    opened = workspace.open_workspace(root)
     try:
-        take_receipts(workspace.open_workspace(root), folder, found.append)
+        take_receipts(opened, folder, found.append)
     except DeidError:
         if found or as_json:
-            _tell(found, as_json=as_json)
+            _tell(opened, found, as_json=as_json)
         raise
-    _report(found, as_json=as_json)
+    _report(opened, found, as_json=as_json)
 
 
-def _report(found: list[Receipt], *, as_json: bool) -> None:
+def _report(opened: Workspace, found: list[Receipt], *, as_json: bool) -> None:
     from protocols.share.receipt import ReceiptState
 
-    _tell(found, as_json=as_json)
-    rejected = [one for one in found if one.state == ReceiptState.REJECTED]
+    stand = _tell(opened, found, as_json=as_json)
+    rejected = [one for one in stand if one.state == ReceiptState.REJECTED]
     if rejected:
         numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
         raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")
 
 
-def _tell(found: list[Receipt], *, as_json: bool) -> None:
+def _tell(opened: Workspace, found: list[Receipt], *, as_json: bool) -> list[Receipt]:
+    """Prints all of them, and gives back those that stand."""
+    from site_client.exchange.receipts import superseded_by
+
+    over = [superseded_by(opened, one) for one in found]
     rows = [
-        {"sequence": one.sequence, "state": one.state, "reason_code": one.reason_code, "log_head": one.log_head}
-        for one in found
+        {
+            "sequence": one.sequence,
+            "state": one.state,
+            "reason_code": one.reason_code,
+            "log_head": one.log_head,
+            "superseded_by": None if newer is None else newer.state,
+        }
+        for one, newer in zip(found, over, strict=True)
     ]
-    report({"receipts": rows}, [f"share {one.sequence}: {_words(one)}" for one in found], as_json=as_json)
+    lines = [f"share {one.sequence}: {_words(one, newer)}" for one, newer in zip(found, over, strict=True)]
+    report({"receipts": rows}, lines, as_json=as_json)
+    return [one for one, newer in zip(found, over, strict=True) if newer is None]
 
 
-def _words(receipt: Receipt) -> str:
-    return _WORDS.get(receipt.state, f"refused: {receipt.reason_code}")
+def _words(receipt: Receipt, newer: Decision | None) -> str:
+    said = _WORDS.get(receipt.state, f"refused: {receipt.reason_code}")
+    if newer is None:
+        return said
+    return f"{said}, on {receipt.day}; this changes nothing: the share stays {newer.state}, as a receipt says that was taken before"

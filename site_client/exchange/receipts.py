@@ -20,13 +20,15 @@ from site_client.errors import ForkError, LedgerError, SiteError
 from site_client.exchange import outbox
 from site_client.exchange.departures import Departure, departures
 from site_client.ledger import Event
+from site_client.sharing.sifting.decisions import Decision, newest_decision
 from site_client.workspace import Workspace
 
 SUFFIX = ".receipt.json"
 
 
 def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
-    """Verifies a receipt and records it; the share's sealed file is not needed any more. The same again changes nothing.
+    """Verifies a receipt and records it; the share's sealed file is not needed any more. The same again changes nothing, nor does an older
+    one than is here: it is evidence, and `superseded_by` tells it.
 
     Args:
         workspace: of the site.
@@ -54,6 +56,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     if not any(_holds(one, data) for one in kept.glob(f"{begins}-*{SUFFIX}")):
         details: dict[str, Json] = {
             "bundle_sha256": receipt.bundle_sha256,
+            "day": receipt.day.isoformat(),
             "log_head": receipt.log_head,
             "manifest_sha256": manifest_sha256,
             "reason_code": receipt.reason_code,
@@ -70,6 +73,22 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     if shown is not None:
         release_log.check_past(workspace, shown)
     return receipt
+
+
+def superseded_by(workspace: Workspace, receipt: Receipt) -> Decision | None:
+    """What was decided after a receipt that was taken, and stands; None where the receipt does.
+
+    Args:
+        workspace: of the site.
+        receipt: about a share of it that has left.
+
+    Raises:
+        LedgerError: the ledger was changed.
+    """
+    manifest_sha256 = _left(workspace, receipt)
+    newest = None if manifest_sha256 is None else newest_decision(workspace, receipt.sequence, manifest_sha256)
+    stands = Decision(receipt.state, receipt.day.isoformat()).follows(newest)
+    return None if stands else newest
 
 
 def verify_receipt(workspace: Workspace, data: bytes) -> Receipt:

@@ -33,7 +33,6 @@ from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
 from foundation.secret_files import SECRET_BYTES, make_secret, read_secret
 from protocols.canonical import Json
-from protocols.share.receipt import ReceiptState
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.letters import compose, only_letters
 from shared.text.tokens import Tokens
@@ -52,10 +51,10 @@ from site_client.sharing.digest_files import (
     read_digests,
     read_note_digests,
 )
+from site_client.sharing.sifting.decisions import Decision
 from site_client.workspace import Workspace
 
 _TRAINED = "trained.digests"
-_GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
 _OF_SHARES = (Event.APPROVED, Event.APPROVAL_WAIVED, Event.SUBMITTED, Event.RECEIPT, Event.WITHDRAWAL_REQUESTED)
 RUN_WORDS = 8
 # Odd and different, so that other words, or these in another order, have another sum.
@@ -197,6 +196,7 @@ class _Left:
         kept: whether something must be known of them.
         notes_key: fingerprint of the key that this was made with; "" where nobody knows of another than today's.
         given_up: whether somebody has said that it is lost for good.
+        decided: by the provider.
     """
 
     counts: bool
@@ -204,6 +204,7 @@ class _Left:
     kept: bool
     notes_key: str = ""
     given_up: bool = False
+    decided: Decision | None = None
 
     def is_of_another(self, notes_key: str) -> bool:
         """Whether what is known was made with another key than one of this fingerprint."""
@@ -264,7 +265,9 @@ def _shares_that_left(workspace: Workspace) -> dict[tuple[int, str], _Left]:
             stated, key = (str(entry.details.get(name, "")) for name in ("known_notes", "notes_key"))
             found.setdefault(share, _Left(True, stated, kept, key))
         elif entry.event == Event.RECEIPT and share in found:
-            found[share] = replace(found[share], counts=entry.details.get("state") not in _GONE)
+            decision = Decision.of(entry.details)
+            if decision.follows(found[share].decided):
+                found[share] = replace(found[share], counts=decision.counts, decided=decision)
     return dict(sorted(found.items()))
 
 

@@ -17,10 +17,14 @@ from site_client.exchange import withdraw
 from site_client.exchange.departures import Departure
 from site_client.exchange.receipts import take_receipt
 from site_client.sharing import approval
+from site_client.sharing.known_notes import shares_that_left
+from site_client.sharing.sifting.decisions import Decision
 from site_client.workspace import Workspace
 from tests.loop import hospital, refused, values
 from tests.protocols.share.shares import OTHER_KEY, resign
 from tests.site_client.exchange.paired import DAY, PROVIDER, share, site
+
+DAY_OF_RECEIPT = datetime.date(2026, 3, 1)
 
 
 @pytest.fixture
@@ -46,10 +50,9 @@ def receipt(
     signer: PrivateKey = PROVIDER,
     state: ReceiptState = ReceiptState.WITHDRAWN,
     name: str = "st-anne",
+    day: datetime.date = DAY_OF_RECEIPT,
 ) -> bytes:
-    return Receipt(name, 1, "ab" * 32, manifest_sha256, state, "", datetime.date(2026, 3, 1), "cd" * 32).to_bytes(
-        signer
-    )
+    return Receipt(name, 1, "ab" * 32, manifest_sha256, state, "", day, "cd" * 32).to_bytes(signer)
 
 
 def test_a_share_is_found_by_its_file_and_by_its_number(workspace: Workspace, path: Path) -> None:
@@ -124,6 +127,49 @@ def test_attack_a_withdrawal_confirmed_under_a_head_that_was_named_before_is_kep
     assert states[1:] == ["accepted", "withdrawn"]
     kept = {one.read_bytes() for one in (workspace.root / "receipts").iterdir()}
     assert kept == {accepted, withdrawn}
+
+
+@pytest.mark.parametrize("day", [-5, 0, 5])
+@pytest.mark.parametrize("state", [ReceiptState.ACCEPTED, ReceiptState.QUARANTINED, ReceiptState.REJECTED])
+def test_attack_an_older_receipt_is_taken_after_the_withdrawals(
+    state: ReceiptState, day: int, workspace: Workspace, path: Path, tmp_path: Path
+) -> None:
+    """It would have the share count again, and its notes never leave again under the same representer."""
+    found = withdraw.find_share(workspace, "1")
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    withdraw.confirm_withdrawal(workspace, found, receipt(found.manifest_sha256))
+    assert shares_that_left(workspace) == {1: False}
+    stale = receipt(found.manifest_sha256, state=state, day=DAY_OF_RECEIPT + datetime.timedelta(day))
+    (stick / "st-anne-0001.receipt.json").write_bytes(stale)
+    for _ in range(2):
+        said = hospital("receipts", stick, "--workspace", workspace.root)
+        assert said.exit_code == 0
+        assert "changes nothing: the share stays withdrawn" in said.stdout
+    assert shares_that_left(workspace) == {1: False}
+    (row,) = values(hospital("receipts", stick, "--workspace", workspace.root, "--json"))["receipts"]
+    assert (row["state"], row["superseded_by"]) == (state, "withdrawn")
+
+
+def test_of_two_receipts_the_newer_counts_in_whichever_order_they_are_taken(workspace: Workspace, path: Path) -> None:
+    manifest, later = withdraw.find_share(workspace, "1").manifest_sha256, DAY_OF_RECEIPT + datetime.timedelta(1)
+    for one in (
+        receipt(manifest, state=ReceiptState.REJECTED, day=later),
+        receipt(manifest, state=ReceiptState.QUARANTINED),
+        receipt(manifest, state=ReceiptState.ACCEPTED),
+    ):
+        take_receipt(workspace, one)
+        assert shares_that_left(workspace) == {1: False}
+    take_receipt(workspace, receipt(manifest, state=ReceiptState.ACCEPTED, day=later + datetime.timedelta(1)))
+    assert shares_that_left(workspace) == {1: True}
+
+
+def test_what_an_earlier_version_recorded_without_a_day_is_withdrawn_for_good() -> None:
+    assert not Decision("accepted", "2026-03-01").follows(Decision("withdrawn"))
+    assert not Decision("quarantined").follows(Decision("rejected"))
+    assert Decision("accepted", "2026-03-01").follows(Decision("quarantined"))
+    assert Decision("withdrawn", "2026-03-01").follows(Decision("accepted", "2026-03-02"))
+    assert Decision("withdrawn").follows(Decision("withdrawn", "2026-03-02"))
 
 
 def test_another_word_than_the_providers_is_none(workspace: Workspace, path: Path) -> None:
