@@ -7,7 +7,6 @@ own 50 notes and half of 300 others as a hospital shares them, with recased copi
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -89,7 +88,7 @@ def _attacked(passes: int) -> dict[str, Any]:
         }
         for rate, one in zip((0.0, *settings.false_positive_rates), found, strict=True)
     ]
-    return {"findings": numbers, "scored": asdict(scored)}
+    return {"findings": numbers, "scored": {"tokens": scored.tokens, "entities": scored.entities}}
 
 
 def _entries(passes: int, run: dict[str, Any]) -> list[Entry]:
