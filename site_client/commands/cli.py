@@ -162,7 +162,7 @@ def encode_notes(
     from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
     from site_client.deid.choices.config import read_always_hidden
-    from site_client.sharing.approval import require_replaceable
+    from site_client.sharing.drafts import require_replaceable
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 

@@ -27,6 +27,7 @@ from site_client.policy.enforcing import Acceptance, Step, judge_release, requir
 from site_client.sharing import approval
 from site_client.sharing.approval import SignedManifest
 from site_client.sharing.digest_files import digest_of_known
+from site_client.sharing.drafts import require_whole
 from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import require_not_left
 from site_client.workspace import Workspace
@@ -123,6 +124,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
         SiteError: the key that signed the share has ended.
         ProtocolError: the share is damaged, or not this site's.
     """
+    require_whole(workspace, share)
     signed = approval.signed_manifest(workspace, share)
     # Before somebody is asked to approve it.
     require_key_that_counts(workspace, signed)

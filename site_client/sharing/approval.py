@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.errors import StorageError
-from foundation.reading import file_sha256
 from protocols.canonical import Json
-from protocols.errors import ProtocolError, UnknownSignerError
+from protocols.errors import UnknownSignerError
 from protocols.share.fragments import refuse_fragments
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
-from shared.errors import ConfigurationError
 from site_client import ledger
 from site_client.errors import ApprovalError
 from site_client.ledger import Event
@@ -147,24 +145,3 @@ def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
         entry.event in enough and entry.details.get("manifest_sha256") == signed.sha256
         for entry in ledger.entries(workspace)
     )
-
-
-def require_replaceable(workspace: Workspace, out: Path) -> None:
-    """A slip of the name must cost no note: returns if nothing is there, or a whole share of this site; `encode` itself refuses one that was submitted.
-
-    Raises:
-        ConfigurationError: another file.
-    """
-    if out.exists() and not _is_share(workspace, out):
-        raise ConfigurationError(
-            f"--out: expected a new file or a share of this workspace to replace, found another file at {out.name}; choose another name"
-        )
-
-
-def _is_share(workspace: Workspace, out: Path) -> bool:
-    try:
-        stated = signed_manifest(workspace, out).manifest
-        # Notes may have been written over the share, its manifest still beside them.
-        return file_sha256(out) == stated.payload_sha256
-    except (ProtocolError, StorageError):
-        return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, islice
@@ -40,7 +39,8 @@ from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_rele
 from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.encode_report import Looked, report_path, write_report
+from site_client.sharing.drafts import drafted_share, put_in_place
+from site_client.sharing.encode_report import Looked, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.known_notes import give_up_lost, last_number
 from site_client.sharing.new_notes import Sieve
@@ -162,7 +162,7 @@ def encode(
             have not left before; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound, or `out` is a share that was submitted.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
-        WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
+        WorkspaceError, ProtocolError, StorageError: see there; a share that is there already stays as it is.
     """
     _require_not_submitted(workspace, out)
     release, provider = workspace.release(), workspace.pinned_provider()
@@ -203,30 +203,30 @@ def encode(
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     rows = construction.rows()
-    with ShuffledWriter(out, dim=rows.dim, rules=rules, features=rows.features) as writer:
-        for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
-            writer.append(block)
-            labelled = labelled or bool((block.tags[block.tags != UNKNOWN_TAG] > 0).any())
-        guarded = guard.result()
-        if (seen := bank.judged(judgement)) != judgement:
-            judgement = seen
-            require_kept(workspace, judgement, Step.ENCODE, acceptance)
-        if guarded.left_out and not labelled:
-            raise ConfigurationError(
-                f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
-                "would be left out; choose a larger one, or ask for a release with more noise"
-            )
-        if not labelled and (writer.sentences or guarded.hidden_words):
-            raise CorpusError(
-                "expected labelled notes, got not one label that the release has a category for; check the folder, "
-                "--format and --labels"
-            )
-        if not (writer.sentences or sieve.left_out):
-            raise CorpusError(
-                "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
-            )
-        sifted = sieve.finish(judgement.policy.least_new_notes)
-    try:
+    with drafted_share(out) as draft:
+        with ShuffledWriter(draft, dim=rows.dim, rules=rules, features=rows.features) as writer:
+            for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
+                writer.append(block)
+                labelled = labelled or bool((block.tags[block.tags != UNKNOWN_TAG] > 0).any())
+            guarded = guard.result()
+            if (seen := bank.judged(judgement)) != judgement:
+                judgement = seen
+                require_kept(workspace, judgement, Step.ENCODE, acceptance)
+            if guarded.left_out and not labelled:
+                raise ConfigurationError(
+                    f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
+                    "would be left out; choose a larger one, or ask for a release with more noise"
+                )
+            if not labelled and (writer.sentences or guarded.hidden_words):
+                raise CorpusError(
+                    "expected labelled notes, got not one label that the release has a category for; check the folder, "
+                    "--format and --labels"
+                )
+            if not (writer.sentences or sieve.left_out):
+                raise CorpusError(
+                    "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
+                )
+            sifted = sieve.finish(judgement.policy.least_new_notes)
         workspace, sequence = workspace.next_sequence(after=last_number(workspace))
         fields = ShareFields(
             site=workspace.site,
@@ -241,18 +241,13 @@ def encode(
             protection=protection(construction, guarded),
         )
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
-        manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
+        manifest = seal_share(draft, fields, workspace.key(), checked=writer.checked)
         pipeline = None if above is None or workspace.pipeline is None else workspace.pipeline.digest
         looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up, lists=listed is not None)
-        write_report(out, manifest, guarded, looked)
+        write_report(draft, manifest, guarded, looked)
         sieve.save(sequence)
+        put_in_place(draft, out)
         return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement, given_up)
-    except BaseException:
-        # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
-        for left in (out, manifest_path(out), report_path(out)):
-            with suppress(OSError):
-                left.unlink()
-        raise
 
 
 def _require_not_submitted(workspace: Workspace, out: Path) -> None:

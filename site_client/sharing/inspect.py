@@ -26,14 +26,15 @@ from shared.labels import LabelScheme
 from site_client.errors import PolicyError
 from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
+from site_client.sharing.drafts import require_whole
 from site_client.sharing.encode_report import EncodeReport, Looked, looked_lines, read_report, warnings
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.figures import KEYS
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
 from site_client.sharing.readable.recorded import RecordedNotes
+from site_client.sharing.readable.side_channels import Channels, channels
 from site_client.sharing.search import STRETCH_BYTES, Search, search
-from site_client.sharing.side_channels import Channels, channels
 from site_client.workspace import Workspace
 
 SAMPLE, ON_PAGE = 10, 1000
@@ -134,6 +135,7 @@ def inspect(
         SiteError: text of the notes occurs in it.
     """
     # Says in a hospital's words what is no share, or another hospital's.
+    require_whole(workspace, path)
     signed_manifest(workspace, path)
     share = open_share(path, public_keys={workspace.site: workspace.public_keys})
     manifest = share.manifest

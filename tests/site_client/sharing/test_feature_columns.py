@@ -23,7 +23,7 @@ from site_client.sharing import inspect as inspecting
 from site_client.sharing.inspect import inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance
-from site_client.sharing.side_channels import channels
+from site_client.sharing.readable.side_channels import channels
 from site_client.workspace import Workspace
 from tests.constructions import WithLengths
 from tests.protocols.payload.blocks import make_block, replaced

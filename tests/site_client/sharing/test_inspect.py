@@ -22,7 +22,7 @@ from site_client.sharing.encode_report import Looked, looked_lines, read_report,
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance
-from site_client.sharing.side_channels import channels
+from site_client.sharing.readable.side_channels import channels
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, values
 from tests.protocols.payload.blocks import make_block

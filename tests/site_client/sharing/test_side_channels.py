@@ -19,7 +19,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.sentences.tokenised import tokenised_corpus
 from site_client.sharing.encode import block_of
 from site_client.sharing.readable.chance import Chance
-from site_client.sharing.side_channels import channels
+from site_client.sharing.readable.side_channels import channels
 from tests import constructions
 from tests.shared.embeddings.made import table
 

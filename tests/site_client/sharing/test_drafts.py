@@ -1,0 +1,139 @@
+"""`encode` over a share that nobody has submitted yet, and what is there where it fails or is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from site_client.errors import WorkspaceError
+from site_client.sharing import drafts, encode
+from site_client.sharing.approval import signed_manifest
+from site_client.workspace import Workspace
+from tests.loop import done, hospital, refused, snapshot
+from tests.site_client import sites
+from tests.site_client.sharing.test_inspect_reading import MADE
+from tests.tiny_notes import long_notes, write_notes
+
+Command = tuple[object, ...]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Workspace:
+    return sites.site(tmp_path, MADE)
+
+
+@pytest.fixture
+def share(tmp_path: Path) -> Path:
+    return tmp_path / "share.parquet"
+
+
+@pytest.fixture
+def command(site: Workspace, share: Path, tmp_path: Path) -> Command:
+    notes = write_notes(tmp_path / "notes", long_notes(12, 1))
+    return ("encode", notes, "--no-check", "--out", share, "--workspace", site.root)
+
+
+def killed(command: Command, where: Callable[[], None]) -> None:
+    """The command in a process that ends at once, without any tidying up, where what `where` patched is called."""
+    child = os.fork()
+    if not child:
+        where()
+        hospital(*command)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def die(*arguments: object, **options: object) -> None:
+    os._exit(9)
+
+
+def at_seal() -> None:
+    encode.seal_share = die  # type: ignore[assignment]
+
+
+def at_report() -> None:
+    encode.write_report = die  # type: ignore[assignment]
+
+
+def before_it_is_put_in_place() -> None:
+    encode.put_in_place = die  # type: ignore[assignment]
+
+
+def at_name(number: int) -> Callable[[], None]:
+    """Where so many of the three files have their name."""
+
+    def patch() -> None:
+        replaced, put = [], os.replace
+
+        def counted(source: Path, place: Path) -> None:
+            if Path(source).parent.name.endswith(".draft") and Path(place).parent != Path(source).parent:
+                if len(replaced) == number:
+                    os._exit(9)
+                replaced.append(place)
+            put(source, place)
+
+        drafts.os.replace = counted  # type: ignore[attr-defined]
+
+    return patch
+
+
+@pytest.mark.parametrize("where", [at_seal, at_report, before_it_is_put_in_place, at_name(0)])
+def test_an_encode_that_is_killed_before_leaves_the_earlier_share_whole(
+    where: Callable[[], None], site: Workspace, share: Path, command: Command, tmp_path: Path
+) -> None:
+    done(hospital(*command))
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("share.*")}
+    killed(command, where)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("share.*")} == before
+    done(hospital("inspect", share, "--workspace", site.root))
+    done(hospital(*command))
+    assert len(before) == len([path for path in tmp_path.iterdir() if "share" in path.name]) == 3
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_encode_that_is_killed_between_is_said_and_the_same_command_works(
+    number: int, earlier: bool, site: Workspace, share: Path, command: Command, tmp_path: Path
+) -> None:
+    if earlier:
+        done(hospital(*command))
+    killed(command, at_name(number))
+    for other in (("inspect", share), ("submit", share, "--approver", "Dr X", "--to-folder", tmp_path / "stick")):
+        refused(hospital(*other, "--workspace", site.root), 30, "share.parquet", "give the same `encode` again")
+    done(hospital(*command))
+    done(hospital("inspect", share, "--workspace", site.root))
+    assert sorted(path.name for path in tmp_path.iterdir() if "share" in path.name) == [
+        "share.parquet",
+        "share.parquet.manifest.json",
+        "share.parquet.report.json",
+    ]
+
+
+def test_notes_beside_what_a_killed_encode_left_are_not_overwritten(
+    site: Workspace, share: Path, command: Command
+) -> None:
+    done(hospital(*command))
+    killed(command, before_it_is_put_in_place)
+    share.write_text("Jane Doe was seen")
+    refused(hospital(*command), 2, "a share of this workspace to replace", "choose another name")
+    assert share.read_text() == "Jane Doe was seen"
+
+
+def test_an_encode_that_fails_at_the_end_leaves_the_earlier_share(
+    site: Workspace, share: Path, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(hospital(*command))
+    stated = signed_manifest(site, share).sha256
+    before = snapshot(tmp_path)
+
+    def full(*arguments: object) -> None:
+        raise WorkspaceError("expected room, got none")
+
+    monkeypatch.setattr(encode, "write_report", full)
+    assert hospital(*command).exit_code
+    after = snapshot(tmp_path)
+    assert signed_manifest(site, share).sha256 == stated
+    assert {name for name in after if "share" in str(name)} == {name for name in before if "share" in str(name)}
