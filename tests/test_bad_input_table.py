@@ -63,11 +63,11 @@ ROWS: list[tuple[str, int, str]] = [
     # What is no share, or another hospital's.
     ("site-client inspect {text} --workspace {north}", 8, "a file without it"),
     ("site-client inspect {folder} --workspace {north}", 8, "a folder"),
-    ("site-client inspect {alone} --workspace {north}", 8, "copy both together"),
+    ("site-client inspect {alone} --workspace {north}", 8, "copy all three files together"),
     ("site-client inspect {south}.parquet --workspace {north}", 12, "a share of this workspace"),
     ("site-client inspect nothing.parquet --workspace {north}", 2, "does not exist"),
     ("site-client submit {text} --to-folder stick --workspace {north}", 8, "a file without it"),
-    ("site-client submit {alone} --to-folder stick --workspace {north}", 8, "copy both together"),
+    ("site-client submit {alone} --to-folder stick --workspace {north}", 8, "copy all three files together"),
     ("site-client submit {south}.parquet --to-folder stick --workspace {north}", 12, "a share of this workspace"),
     ("site-client submit {south}.parquet --to-folder stick --workspace {bare}", 12, "a share of this workspace"),
     ("site-client submit {folder} --to-folder stick --workspace {north}", 2, "is a directory"),

@@ -69,7 +69,7 @@ def require_share(share: Path) -> None:
         raise StorageError(
             f"a share as `site-client encode` wrote it, {manifest_path(share).name} beside it",
             received="a file without it" if share.is_file() else "a folder" if share.is_dir() else "none",
-            advice="give the file that `encode --out` named, and copy both together",
+            advice="give the file that `encode --out` named, and copy all three files together: share, manifest and report",
             place=share.name,
         )
 

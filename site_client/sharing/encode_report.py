@@ -170,8 +170,19 @@ def _looked(stated: dict[str, Any]) -> Looked:
     )
 
 
-def warnings(looked: Looked | None) -> list[str]:
-    """What who approves has to know ahead of all else: that nothing looked for forgotten labels, or less than usual; most often none."""
+def warnings(looked: Looked | None, *, reported: bool = True) -> list[str]:
+    """What who approves has to know ahead of all else: that nothing looked for forgotten labels, or less than usual; most often none.
+
+    Args:
+        looked: what the report of the share says; None where it does not.
+        reported: whether the report is there.
+    """
+    if not reported:
+        # Otherwise a share that nothing looked at would pass for one that was, once it is copied.
+        return [
+            f"whether anything looked for PHI that nobody labelled is not known here: the report of the share (*{_SUFFIX}) is not beside it; copy it along "
+            "from where the share was encoded"
+        ]
     if looked is None:
         return []
     if looked.hide_above is None:

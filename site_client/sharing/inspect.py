@@ -253,7 +253,7 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
-        *(f"WARNING: {line}" for line in warnings(inspection.looked)),
+        *(f"WARNING: {line}" for line in warnings(inspection.looked, reported=inspection.report is not None)),
         "",
         *_reading_lines(inspection, most, originals=originals),
         "",

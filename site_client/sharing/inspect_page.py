@@ -55,7 +55,7 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         stated=inspection.manifest.to_json(),
         protection=protection_lines(inspection.manifest.protection),
         search=[] if inspection.searched is None else search_lines(inspection.searched),
-        warnings=warnings(inspection.looked),
+        warnings=warnings(inspection.looked, reported=inspection.report is not None),
         looked=looked_lines(inspection.looked),
         lengths=_lengths(inspection.channels.lengths),
         colours=dict(zip(CASING_CLASSES, _COLOURS, strict=True)),

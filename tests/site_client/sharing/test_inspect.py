@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +25,7 @@ from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.side_channels import channels
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, values
+from tests.loop import Loop, done, hospital, refused, values
 from tests.protocols.payload.blocks import make_block
 from tests.site_client import sites
 from tests.tiny_notes import tiny_notes, write_notes
@@ -160,7 +161,18 @@ def test_without_its_report_a_share_is_inspected_all_the_same(loop: Loop, tmp_pa
     report_path(share).unlink()
     found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
     assert found.report is None
-    assert "Figures for each category are missing" in write_page(found, tmp_path / "page.html").read_text()
+    page = write_page(found, tmp_path / "page.html").read_text()
+    assert "Figures for each category are missing" in page
+    # Copied without it, a share that nothing looked at must not pass for one that was.
+    said = "hether anything looked for PHI that nobody labelled is not known here"
+    assert f'<div class="warning"><p>W{said}' in page
+    assert f"WARNING: w{said}" in "\n".join(inspection_lines(found))
+
+
+def test_who_copies_a_share_is_told_to_copy_its_report(loop: Loop, tmp_path: Path) -> None:
+    copied = shutil.copy(loop.root / "north.parquet", tmp_path)
+    line = refused(hospital("inspect", copied, "--workspace", loop.site("north")), 8, "share, manifest and report")
+    assert "all three files" in line
 
 
 @pytest.mark.parametrize("change", ["", "[]", "{}", '{"format": 2}', "other"])
