@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,22 +52,23 @@ def die(*arguments: object, **options: object) -> None:
 
 
 def at_seal() -> None:
-    encode.seal_share = die  # type: ignore[assignment]
+    vars(encode)["seal_share"] = die
 
 
 def at_report() -> None:
-    encode.write_report = die  # type: ignore[assignment]
+    vars(encode)["write_report"] = die
 
 
 def before_it_is_put_in_place() -> None:
-    encode.put_in_place = die  # type: ignore[assignment]
+    vars(encode)["put_in_place"] = die
 
 
 def at_name(number: int) -> Callable[[], None]:
     """Where so many of the three files have their name."""
 
     def patch() -> None:
-        replaced, put = [], os.replace
+        put = os.replace
+        replaced: list[Path] = []
 
         def counted(source: Path, place: Path) -> None:
             if Path(source).parent.name.endswith(".draft") and Path(place).parent != Path(source).parent:
@@ -75,7 +77,7 @@ def at_name(number: int) -> Callable[[], None]:
                 replaced.append(place)
             put(source, place)
 
-        drafts.os.replace = counted  # type: ignore[attr-defined]
+        vars(drafts)["os"] = SimpleNamespace(replace=counted)
 
     return patch
 
