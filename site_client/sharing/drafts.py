@@ -24,8 +24,14 @@ from protocols.share.sealing import manifest_path, read_envelope
 from shared.errors import ConfigurationError
 from site_client.errors import SiteError
 from site_client.sharing.approval import signed_manifest
-from site_client.sharing.encode_report import report_path
 from site_client.workspace import Workspace
+
+REPORT_SUFFIX = ".report.json"
+
+
+def report_path(share: Path) -> Path:
+    """Where the report of a share lies: beside it."""
+    return share.with_name(share.name + REPORT_SUFFIX)
 
 
 @contextmanager

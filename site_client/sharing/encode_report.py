@@ -16,12 +16,12 @@ from protocols.share.manifest import ShareManifest
 from shared.constructions.construction import Protection
 from shared.pipeline.forgotten.checker import HIDE_ABOVE
 from site_client.errors import SiteError
+from site_client.sharing.drafts import REPORT_SUFFIX, report_path
 from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
 
 FORMAT = 1
 _MAX_BYTES = 1 << 20
-_SUFFIX = ".report.json"
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,6 @@ class EncodeReport:
     def known_ahead(self) -> bool:
         """Whether the figures hold for any notes, so that there is nothing to tell of these."""
         return self.protection is Protection.SURROGATES
-
-
-def report_path(share: Path) -> Path:
-    """Where the report of a share lies: beside it."""
-    return share.with_name(share.name + _SUFFIX)
 
 
 def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked: Looked) -> None:
@@ -180,7 +175,7 @@ def warnings(looked: Looked | None, *, reported: bool = True) -> list[str]:
     if not reported:
         # Otherwise a share that nothing looked at would pass for one that was, once it is copied.
         return [
-            f"whether anything looked for PHI that nobody labelled is not known here: the report of the share (*{_SUFFIX}) is not beside it; copy it along "
+            f"whether anything looked for PHI that nobody labelled is not known here: the report of the share (*{REPORT_SUFFIX}) is not beside it; copy it along "
             "from where the share was encoded"
         ]
     if looked is None:

@@ -19,7 +19,8 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
 from site_client.policy.stored import load_policy
-from site_client.sharing.encode_report import Looked, looked_lines, read_report, report_path
+from site_client.sharing.drafts import report_path
+from site_client.sharing.encode_report import Looked, looked_lines, read_report
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance

@@ -10,8 +10,8 @@ import pytest
 from shared.anonymity.surrogates import SurrogateBank
 from shared.document import Document
 from shared.labels import HIDDEN, load_scheme
+from site_client.sharing.drafts import report_path
 from site_client.sharing.encode import encode
-from site_client.sharing.encode_report import report_path
 from site_client.sharing.inspect import Inspection, inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.workspace import Workspace
