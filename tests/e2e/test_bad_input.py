@@ -339,14 +339,16 @@ class TestFullDisk:
         self, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         number = values(encode(loop, loop.notes("north"), tmp_path / "a.h5", "--json"))["sequence"]
+        before = {path.name: path.read_bytes() for path in tmp_path.glob("a.*")}
 
         def full(*arguments: object, **options: object) -> None:
             raise StorageError("room", received="a full disk")
 
         monkeypatch.setattr("protocols.share.sealing.write_bytes", full)
         refused(encode(loop, loop.notes("north"), tmp_path / "a.h5"), DISK)
-        # The share that was there before is replaced, so its manifest must not seem to be that of anything.
-        assert not list(tmp_path.glob("a.*")) + list(tmp_path.glob(".*"))
+        # The share that was there before stays whole until the new one is, and of that nothing is left.
+        assert {path.name: path.read_bytes() for path in tmp_path.glob("a.*")} == before
+        assert not list(tmp_path.glob(".*"))
         monkeypatch.undo()
         assert values(encode(loop, loop.notes("north"), tmp_path / "a.h5", "--json"))["sequence"] == number + 2
 

@@ -128,7 +128,9 @@ def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:
     pipeline = load_pipeline(open_workspace(built_loop.site("fourth")).pipeline_release().folder)
     assert pipeline.stated is not None
     assert pipeline.stated.steps == STEPS
-    notes = [Document(one.identifier, f"{one.text}\nrjm@10/12/07\n") for one in tiny_notes(12)]
+    # More than one, in words that no head of tiny notes knows: each is another head, and may find one of them by chance.
+    more = "rjm@10/12/07\nzq.wex@mail.example\nhttps://chart.example/a?b=17\nSSN 219-09-9999\n"
+    notes = [Document(one.identifier, f"{one.text}\n{more}") for one in tiny_notes(12)]
     bare = list(replace(pipeline, stated=None).annotate(notes))
     assert pipeline.last_word is not None
     completed = [pipeline.last_word.complete(one) for one in bare]
