@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from shared.corpus.escapes import find_escapes
 from shared.document import AnnotatedText
 from shared.errors import AnnotationError, FormatError
 
@@ -17,7 +18,7 @@ def check_document(document: AnnotatedText) -> None:
     """Refuse what no format can hold or no person can read.
 
     Raises:
-        FormatError: an id that can't be printed; NUL or half a surrogate pair in the text.
+        FormatError: an id that can't be printed; NUL or half a surrogate pair in the text; letters written as escapes of another format.
         AnnotationError: a label that can't be printed.
     """
     identifier = document.identifier
@@ -32,6 +33,13 @@ def check_document(document: AnnotatedText) -> None:
         place = f"character {found.start()}" if found else ""
         raise FormatError(
             "expected text without NUL and half surrogates, got one; remove it", document=identifier, place=place
+        )
+    if escape := find_escapes(document.text):
+        begins, format = escape
+        raise FormatError(
+            f"expected plain text, got letters written as escapes of {format}, behind which PHI hides; convert the note",
+            document=identifier,
+            place=f"character {begins}",
         )
     for span in document.annotations:
         if not span.category.strip() or _UNPRINTABLE.search(span.category):
