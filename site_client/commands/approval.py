@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from command_line.commands import say
+from command_line.commands import say, warn
 from site_client.errors import ApprovalError
 
 if TYPE_CHECKING:
@@ -30,19 +30,24 @@ answering_option = click.option(
 
 
 def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
-    """Returns if the share may leave; at a terminal it is shown and the name is asked for.
+    """Returns if the share may leave; at a terminal it is shown and the name is asked for, elsewhere that its report is missing.
 
     Raises:
         ApprovalError: nobody has approved exactly this share.
         ProtocolError: it is damaged, or not this site's.
+        SiteError: its report is damaged, or of another share.
     """
     from site_client.policy.stored import load_policy
     from site_client.sharing import approval
+    from site_client.sharing.encode_report import read_report, warnings
 
-    shown = None
-    if approver is None and at_terminal() and load_policy(workspace).approval:
-        shown = approval.signed_manifest(workspace, share)
-        if not approval.is_settled(workspace, shown):
+    shown = approval.signed_manifest(workspace, share)
+    if not approval.is_settled(workspace, shown):
+        if approver is not None or not load_policy(workspace).approval:
+            # What a report says was told when it was written, and is told by `inspect`.
+            for line in warnings(None, reported=read_report(share, shown.manifest) is not None):
+                warn(line)
+        elif at_terminal():
             say("\n".join(inspection_of(workspace, share)), err=True)
             approver = click.prompt(
                 "Name of who approves that this leaves (empty: nobody)", default="", show_default=False, err=True

@@ -68,6 +68,10 @@ def federate(
     from site_client.federated.running import Connection, begun, state_folder, take_part
     from site_client.federated.running import say as tell_training
 
+    if (say is not None) + (node_key is not None) + any((notes, server, ca, patients)) > 1:
+        raise click.UsageError(
+            "expected NOTES and what goes with them, --node-key or --say, got several; give one of them."
+        )
     opened = workspace.open_workspace(root)
     if say is not None:
         tell_training(opened, Wish(say))

@@ -65,6 +65,18 @@ def test_a_word_is_heard_and_stands_in_the_ledger(word: str, tmp_path: Path) -> 
     assert entry.details == {"word": word}
 
 
+@pytest.mark.parametrize("beside", ["--patients", "--ca", "--node-key"])
+def test_nothing_beside_a_word_is_passed_over(beside: str, tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    given = tmp_path / "given"
+    if beside != "--node-key":
+        given.write_text("note,patient\n")
+    refused = hospital("federate", "--say", "pause", beside, given, "--workspace", workspace.root)
+    assert refused.exit_code == 2
+    assert "got several" in refused.stderr
+    assert not list(ledger.entries(workspace))
+
+
 def test_a_word_that_somebody_damaged_ends_a_training(tmp_path: Path) -> None:
     control = control_of(site(tmp_path / "site"))
     assert control.wish() is Wish.END

@@ -161,6 +161,9 @@ def test_only_at_a_terminal_the_name_is_asked_for(
     assert bool(events(workspace)) == leaves
     assert shown == ([path] if terminal else [])
     assert ("what leaves" in result.stderr) == terminal
+    # Who has seen the share elsewhere is told what this copy of it can't tell.
+    assert ("PHI that nobody labelled is not known here" in result.stderr) == (leaves and not terminal)
+    assert CliRunner().invoke(submit, [str(path)], obj=workspace).stderr.count("not known here") == 0
 
 
 def test_a_name_may_be_composed_in_either_way(workspace: Workspace) -> None:
