@@ -4,6 +4,7 @@ The score of a site is taken on the tenth of its sentences that the training nev
 that site, not how the head does at a hospital that shared nothing. Beside it stands what sharing is worth: the score
 that a head trained on the provider's own notes alone reaches on the same sentences. What a site does to the OTHERS says
 `influence`, and what the head finds against that of the last release is compared here, for the gate of `release` to read.
+Where public text is distilled, all of this is measured of the student.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregator.enrolled.shares import Share, accepted_shares
@@ -24,6 +26,7 @@ from aggregator.training.augmenting import AugmentOptions, augmented_reading
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
+from aggregator.training.distilling import Distillation, digest_of_text, encode_text
 from aggregator.training.judging.comparison import Comparison, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
@@ -78,6 +81,7 @@ class HeadTraining:
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
+        distilled: digest of the public text that the head learned from in the place of the pool; None where it learned from the pool.
         federated: how sites learned together; empty where the pool was learned from in one place.
     """
 
@@ -98,6 +102,7 @@ class HeadTraining:
     influence: Influence | None = None
     compared: Comparison | None = None
     points: OperatingPoints | None = None
+    distilled: str | None = None
     federated: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
@@ -116,6 +121,7 @@ class HeadTraining:
             "tagger": dict(self.tagger),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
+            "distilled": self.distilled,
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted), "rates": dict(self.rates)},
             "influence": None if self.influence is None else self.influence.as_json(),
             "compared": None if self.compared is None else self.compared.as_json(),
@@ -142,6 +148,7 @@ class HeadOptions:
         undersampling: chance that a sentence without PHI sits out a pass, drawn anew in each, in [0, 1).
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
         tagger: of which kind it is, and what it begins with.
+        distil: public notes, which the head learns from as that of the pool labels them; without any it learns from the pool itself.
         shape: of the network; None for that of its kind, with all that there is for a token.
 
     Raises:
@@ -158,6 +165,7 @@ class HeadOptions:
     undersampling: float = UNDERSAMPLING
     augment: AugmentOptions = field(default_factory=AugmentOptions)
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
+    distil: tuple[Path, ...] = ()
     shape: TaggerConfig | None = None
 
     def __post_init__(self) -> None:
@@ -197,7 +205,7 @@ def train(
     Raises:
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
-        ConfigurationError: no defence has such a name, sentences can't be augmented as asked, or what was cut had other inputs.
+        ConfigurationError: no such defence, sentences can't be augmented or distilled as asked, or what was cut had other inputs.
         TrainingError: the loss is not finite any more, or a process is lost.
     """
     defence = find_defence(options.defence) if way is None else way.defence
@@ -207,9 +215,14 @@ def train(
         options.tagger, construction, train_tagger if group is None else partial(train_tagger, group=group)
     )
     augmented, told = augmented_reading(options.augment, construction, kind.drawn)
-    inputs = _inputs(workspace, config, options, shares) | {"augment": told} | dict(way.inputs if way else {})
+    text = digest_of_text(options.distil)
+    inputs = _inputs(workspace, config, options, shares, text) | {"augment": told} | dict(way.inputs if way else {})
     command = "train-head" if way is None else way.command
     with ExitStack() as objects:
+        learning = defence
+        if text is not None:
+            folder = Path(objects.enter_context(TemporaryDirectory()))
+            learning = Distillation(defence, encode_text(options.distil, construction, folder))
         kept = objects.enter_context(keep_together(workspace, command, inputs, group, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
         local = objects.enter_context(workspace.objects().all_local([str(share.digest) for share in shares]))
@@ -225,7 +238,7 @@ def train(
             material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared, points=promises
         )
         phases = Phases(planned, watch)
-        defended = defence.train(material.in_phase(phases.begin(HEAD), "head"))
+        defended = learning.train(material.in_phase(phases.begin(HEAD), "head"))
         trained = HeadTraining(
             config,
             defended.sentences,
@@ -240,16 +253,17 @@ def train(
             defence=defence.name,
             not_counted=defended.left_out,
             rates=defended.rates,
+            distilled=text,
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
         if promises:
-            points = measure_points(material, defence, construction, settings, phases.begin)
+            points = measure_points(material, learning, construction, settings, phases.begin)
             trained = replace(trained, points=points)
         if elsewhere is not None:
             trained = replace(trained, points=elsewhere(material, construction, settings))
         if options.hold_out:
-            trained = _measure(workspace, material, defence, defended, trained, options, phases, way)
+            trained = _measure(workspace, material, learning, defended, trained, options, phases, way)
         if group is not None and group.index:
             return trained
         with new_folder(workspace.head) as folder:
@@ -268,11 +282,11 @@ def planned_inputs(workspace: Workspace, config: TaggingConfig, options: HeadOpt
     """All that decides the head that `train` would make here and now; raises as it does."""
     shares, _ = _usable_shares(workspace, options.sites)
     _, told = augmented_reading(options.augment, load_construction(workspace.representer))
-    return _inputs(workspace, config, options, shares) | {"augment": told}
+    return _inputs(workspace, config, options, shares, digest_of_text(options.distil)) | {"augment": told}
 
 
 def _inputs(
-    workspace: Workspace, config: TaggingConfig, options: HeadOptions, shares: Sequence[Share]
+    workspace: Workspace, config: TaggingConfig, options: HeadOptions, shares: Sequence[Share], text: str | None
 ) -> dict[str, object]:
     """All that decides a head."""
     public = options.with_public and workspace.public_share.exists()
@@ -281,8 +295,13 @@ def _inputs(
         "shares": [share.digest for share in shares],
         "own notes": file_sha256(workspace.public_share) if public else None,
         **asdict(config),
-        **{name: value for name, value in asdict(options).items() if name not in ("sites", "augment", "tagger")},
+        **{
+            name: value
+            for name, value in asdict(options).items()
+            if name not in ("sites", "augment", "tagger", "distil")
+        },
         "tagger": options.tagger.facts(),
+        "public text": text,
     }
 
 

@@ -258,9 +258,9 @@ def write_public_share(source: RaggedSentences, construction: Construction, path
             shown = construction.share_public_sentences(piece, noise)
             if isinstance(shown, SharedSentences):
                 rows.check(shown.values)
-            writer.append(_block_of(shown))
+            writer.append(block_of(shown))
 
 
-def _block_of(shown: SharedSentences | SharedCodes) -> SentenceBlock:
+def block_of(shown: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload."""
     return SentenceBlock(shown.stored, shown.tags, shown.casing, shown.lengths.astype("<i4"), shown.features)

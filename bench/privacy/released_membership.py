@@ -1,24 +1,29 @@
 """Which notes trained a head that learns just as a provider's does, by how many passes it makes, beside what it is worth.
 
 The audit attacks a head of fewer passes, on the attacked notes alone. Here attacked head and shadows learn as `train-head` does: on the provider's
-own 50 notes and half of 300 others as a hospital shares them, with recased copies, half of the sentences without PHI sitting out each pass.
+own 50 notes and half of 300 others as a hospital shares them, with recased copies, half of the sentences without PHI sitting out each pass. One of
+them is a student, as `--distil` makes it: such a head is the teacher, and public text and the provider's notes train the one that is attacked.
 `python -m bench.results_privacy membership-released`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from aggregator.training.distilling import LEAST_SURE
 from aggregator.training.pool import as_codes
 from bench import corpora
 from bench.outcomes import Outcome, f1, is_there, load_or_measure, score_pipeline
-from bench.privacy.material import PROVIDER_NOTES
+from bench.privacy.material import PROVIDER_NOTES, background
 from bench.privacy.worth.meddocan import DATA, RECASED, construction
 from bench.privacy.worth.pool import SharedCodesSource, Undersampled
 from bench.results import Entry
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.document import Document
 from shared.models.noise_source import PrivateNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.privacy.attacks.membership import (
@@ -32,11 +37,15 @@ from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised_corpus
+from shared.taggers.pseudo_labels import pseudo_labels
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 COMMAND = "python -m bench.results_privacy membership-released"
 PASSES = (5, 10, 20)
+# Of a student and of its teacher.
+_DISTILLED = 10
+_TEXTS = 200
 _ATTACKED = 300
 # That of the audit's policy.
 _LIMIT = 0.75
@@ -49,26 +58,30 @@ def measure(*, train: bool = True) -> list[Entry]:
         train: what is not there yet; else those passes that are there are told of.
     """
     entries = []
-    for passes in PASSES:
-        name = f"privacy-membership-released-{passes}"
+    for passes, distilled in (*((passes, False) for passes in PASSES), (_DISTILLED, True)):
+        name = f"privacy-membership-released-{'distilled-' if distilled else ''}{passes}"
         if train or is_there(name):
-            entries += _entries(passes, load_or_measure(name, partial(_attacked, passes)))
+            run = load_or_measure(name, partial(_attacked, passes, distilled=distilled))
+            entries += _entries(passes, run, distilled=distilled)
     return entries
 
 
-def _attacked(passes: int) -> dict[str, Any]:
+def _attacked(passes: int, *, distilled: bool) -> dict[str, Any]:
     made = construction()
-    source, _ = index_sentences(
-        [tokenised_corpus(corpora.meddocan("train")[:PROVIDER_NOTES], made.scheme)], made.vectors
-    )
-    own = made.share_public_sentences(source, PrivateNoise())
+    own, text = (_public_codes(made, notes) for notes in (corpora.meddocan("train")[:PROVIDER_NOTES], _texts()))
     tags = len(made.scheme.tags)
 
+    def learn_from(pool: CodedSentences, seed: int) -> Tagger:
+        source = Undersampled(pool, lambda some: SharedCodesSource(made, some, RECASED))
+        return train_tagger(source, tags, TaggingConfig(epochs=passes, seed=seed))
+
     def learn(stored: RaggedSentences, seed: int) -> Tagger:
-        pool = Undersampled(
-            CodedSentences.concatenate([own, as_codes(stored)]), lambda some: SharedCodesSource(made, some, RECASED)
-        )
-        return train_tagger(pool, tags, TaggingConfig(epochs=passes, seed=seed))
+        head = learn_from(CodedSentences.concatenate([own, as_codes(stored)]), seed)
+        if not distilled:
+            return head
+        shown = made.decoding().read_codes(text, np.random.default_rng(0))
+        labelled = replace(text, tags=pseudo_labels(head, shown, LEAST_SURE))
+        return learn_from(CodedSentences.concatenate([own, labelled]), seed)
 
     attacked = corpora.meddocan("train")[PROVIDER_NOTES : PROVIDER_NOTES + _ATTACKED]
     pool, asked = (encode_notes(made, attacked, draw) for draw in (0, 1))
@@ -91,9 +104,25 @@ def _attacked(passes: int) -> dict[str, Any]:
     return {"findings": numbers, "scored": {"tokens": scored.tokens, "entities": scored.entities}}
 
 
-def _entries(passes: int, run: dict[str, Any]) -> list[Entry]:
+def _texts() -> list[Document]:
+    """Public text, chosen blindly; its words are known to the provider as those of the background are."""
+    every = list(background())
+    chosen = np.random.default_rng(0).permutation(len(every))[:_TEXTS].tolist()
+    return [Document(str(number), every[number]) for number in chosen]
+
+
+def _public_codes(made: CodedSurrogates, notes: list[Document]) -> CodedSentences:
+    source, _ = index_sentences([tokenised_corpus(notes, made.scheme)], made.vectors)
+    shown = made.share_public_sentences(source, PrivateNoise())
+    return CodedSentences(shown.codes, shown.casing, shown.tags, shown.lengths, shown.features)
+
+
+def _entries(passes: int, run: dict[str, Any], *, distilled: bool) -> list[Entry]:
     begins = f"default preset: head that learns as a provider's, {passes} passes"
     trials = f"{_ATTACKED} attacked notes, half of them in the pool beside {PROVIDER_NOTES} public ones"
+    if distilled:
+        begins += ", distilled"
+        trials += f", whose head is the teacher; the attacked student learned from {_TEXTS} public texts and those {PROVIDER_NOTES} notes, and so did all of the attacker's"
     entries = []
     for one in run["findings"]:
         if not one["trials"]:

@@ -1,4 +1,4 @@
-"""Heads that know which hospital a sentence is of while they learn, an ensemble of heads, and the tags that it is sure of."""
+"""Heads that know which hospital a sentence is of while they learn, and an ensemble of heads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from shared.labels import UNKNOWN_TAG
 from shared.models.crf import ConditionalRandomField
-from shared.sentences.ragged import Batch, RaggedSentences
+from shared.sentences.ragged import Batch
 from shared.taggers.bilstm_crf import BiLSTMCRF
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.dann import reverse_gradient
@@ -139,16 +138,3 @@ class Ensemble(Tagger):
         """See Tagger."""
         marginals = self.marginals(batch)
         return self.crf.decode(marginals.clamp(min=1e-9).log(), batch.lengths), marginals
-
-
-def tagged_where_sure(teacher: Tagger, sentences: RaggedSentences, least: float) -> NDArray[np.uint8]:
-    """Its best tags, uint8 `[tokens]`; UNKNOWN_TAG where their probability is below `least`."""
-    tags, starts = np.zeros(len(sentences.tags), dtype=np.uint8), sentences.starts
-    teacher.eval()
-    for batch in sentences.batches(_BATCH):
-        best, marginals = teacher.tags_and_marginals(batch)
-        sure = marginals.gather(2, best[:, :, None])[:, :, 0] >= least
-        found = torch.where(sure, best, torch.full_like(best, UNKNOWN_TAG)).numpy().astype(np.uint8)
-        for row, length, own in zip(batch.rows.tolist(), batch.lengths.tolist(), found, strict=True):
-            tags[starts[row] : starts[row] + length] = own[:length]
-    return tags

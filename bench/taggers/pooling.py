@@ -21,7 +21,7 @@ from bench.privacy.worth.pool import COPIES, SharedCodesSource, pooled_codes
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
-from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead, tagged_where_sure
+from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.errors import ConfigurationError
@@ -31,6 +31,7 @@ from shared.pipeline.pipeline import Pipeline
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import tokenised_corpus
+from shared.taggers.pseudo_labels import pseudo_labels
 from shared.taggers.registry import default_config
 from shared.taggers.tagger import Tagger
 from shared.training.loop import seed_training
@@ -159,7 +160,7 @@ def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentence
     codes = made.share_public_sentences(indexed, PrivateNoise())
     assert isinstance(codes, CodedSentences)
     shown = made.decoding().read_codes(codes, np.random.default_rng(0))
-    tags = tagged_where_sure(teacher, shown, _SURE)
+    tags = pseudo_labels(teacher, shown, _SURE)
     return CodedSentences(codes.codes, codes.casing, tags, codes.lengths, codes.features)
 
 

@@ -1,4 +1,4 @@
-"""Heads that know the hospital of a sentence while they learn, an ensemble, and the tags that it is sure of."""
+"""Heads that know the hospital of a sentence while they learn, and an ensemble."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from bench.taggers import pooling
-from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead, tagged_where_sure
+from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead
 from shared.errors import ConfigurationError
-from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 
@@ -120,21 +119,6 @@ def test_an_ensemble_is_the_mean_whose_best_tags_keep_to_bio() -> None:
 def allowed(path: tuple[int, ...]) -> bool:
     """An inside tag, even and above 0, follows its own beginning or itself."""
     return all(tag % 2 or not tag or before in (tag, tag - 1) for before, tag in itertools.pairwise((0, *path)))
-
-
-def test_tags_of_which_the_teacher_is_not_sure_are_not_known() -> None:
-    source = sentences()
-    head = made(BiLSTMCRF).eval()
-    assert set(tagged_where_sure(head, source, 1.01)) == {UNKNOWN_TAG}
-    every = tagged_where_sure(head, source, 0.0)
-    middle = tagged_where_sure(head, source, 0.3)
-    known = middle != UNKNOWN_TAG
-    assert 0 < known.sum() < len(known)
-    assert (middle[known] == every[known]).all()
-    one = batch()
-    for row, tags, length in zip(one.rows, head.decode(one).tolist(), one.lengths.tolist(), strict=True):
-        start = source.starts[row]
-        assert every[start : start + length].tolist() == tags[:length]
 
 
 def test_ways_are_compared_with_one_pool_on_the_same_notes() -> None:

@@ -15,6 +15,7 @@ from aggregator.commands.options import (
     TAGGERS,
     augment_options,
     existing_folder,
+    existing_path,
     folder_option,
     resume_option,
 )
@@ -108,6 +109,12 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="For transformer: whether the tags of a sentence are scored together, which the paper's are not.",
         ),
         click.option(
+            "--distil",
+            multiple=True,
+            type=existing_path,
+            help="Public notes without labels: the head learns from these, as the pool's head labels them, and never sees a share.",
+        ),
+        click.option(
             "--last-word/--no-last-word",
             default=True,
             show_default=True,
@@ -132,6 +139,7 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "aggregator train-head --epochs 20",
         "aggregator train-head --influence full --defence none",
         "aggregator train-head --augment phi,recase",
+        "aggregator train-head --distil public-notes/",
         "aggregator train-head --processes 4",
     ),
 )
@@ -219,6 +227,7 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
         tagger=TaggerOptions(
             given["tagger"], given["language_model"], given["checkpoint"], given["window"], given["crf"]
         ),
+        distil=given["distil"],
     )
     return recipe_of(given["tagger"], given["epochs"], seed, given["batch"]), options
 
@@ -240,6 +249,13 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
         *([_UNDERSAMPLED.format(trained.undersampling)] if trained.undersampling else []),
         _augment_line(trained.augment),
+        *(
+            [
+                "the pool taught a student, which is the head: it learned from public text and from your own notes, and has seen no share"
+            ]
+            if trained.distilled
+            else []
+        ),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         *(f"  {site:20} weighs {rate:.1%} of what it shared" for site, rate in sorted(trained.rates.items())),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
