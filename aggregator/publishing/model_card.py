@@ -97,6 +97,11 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
                 else ""
             )
         )
+        if trained.get("distilled"):
+            lines.append(
+                "- no share trained the head itself: what learned from the shares labelled public text, and the head learned from that text"
+                + (" and from the public notes" if trained.get("public") else "")
+            )
     return lines
 
 
