@@ -24,6 +24,7 @@ from bench.privacy.times import times
 from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
+from bench.privacy.worth.distilled import measure as distilled_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
 from bench.results import record
 from bench.speed.encode_then import measure as encode_then_entries
@@ -79,6 +80,16 @@ def copies_table() -> None:
     record("privacy", copies_entries(train=False))
 
 
+def distilled() -> None:
+    """What shares are worth to a head that never saw them."""
+    record("privacy", distilled_entries())
+
+
+def distilled_table() -> None:
+    """Record the sides that are there."""
+    record("privacy", distilled_entries(train=False))
+
+
 def difference() -> None:
     """What successive shares of a hospital tell together."""
     record("privacy", difference_entries())
@@ -129,6 +140,8 @@ PARTS = {
     "chosen": chosen,
     "copies": copies,
     "copies-table": copies_table,
+    "distilled": distilled,
+    "distilled-table": distilled_table,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

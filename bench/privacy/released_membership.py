@@ -8,23 +8,19 @@ them is a student, as `--distil` makes it: such a head is the teacher, and publi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from aggregator.training.distilling import LEAST_SURE
 from aggregator.training.pool import as_codes
 from bench import corpora
 from bench.outcomes import Outcome, f1, is_there, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background
 from bench.privacy.worth.meddocan import DATA, RECASED, construction
-from bench.privacy.worth.pool import SharedCodesSource, Undersampled
+from bench.privacy.worth.pool import SharedCodesSource, Undersampled, public_codes, taught
 from bench.results import Entry
-from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
-from shared.models.noise_source import PrivateNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.privacy.attacks.membership import (
     MembershipSettings,
@@ -34,10 +30,7 @@ from shared.privacy.attacks.membership import (
     reading,
 )
 from shared.sentences.codes import CodedSentences
-from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised_corpus
-from shared.taggers.pseudo_labels import pseudo_labels
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
@@ -68,7 +61,7 @@ def measure(*, train: bool = True) -> list[Entry]:
 
 def _attacked(passes: int, *, distilled: bool) -> dict[str, Any]:
     made = construction()
-    own, text = (_public_codes(made, notes) for notes in (corpora.meddocan("train")[:PROVIDER_NOTES], _texts()))
+    own, text = (public_codes(made, notes) for notes in (corpora.meddocan("train")[:PROVIDER_NOTES], _texts()))
     tags = len(made.scheme.tags)
 
     def learn_from(pool: CodedSentences, seed: int) -> Tagger:
@@ -79,9 +72,7 @@ def _attacked(passes: int, *, distilled: bool) -> dict[str, Any]:
         head = learn_from(CodedSentences.concatenate([own, as_codes(stored)]), seed)
         if not distilled:
             return head
-        shown = made.decoding().read_codes(text, np.random.default_rng(0))
-        labelled = replace(text, tags=pseudo_labels(head, shown, LEAST_SURE))
-        return learn_from(CodedSentences.concatenate([own, labelled]), seed)
+        return learn_from(taught(made, head, own, text), seed)
 
     attacked = corpora.meddocan("train")[PROVIDER_NOTES : PROVIDER_NOTES + _ATTACKED]
     pool, asked = (encode_notes(made, attacked, draw) for draw in (0, 1))
@@ -109,12 +100,6 @@ def _texts() -> list[Document]:
     every = list(background())
     chosen = np.random.default_rng(0).permutation(len(every))[:_TEXTS].tolist()
     return [Document(str(number), every[number]) for number in chosen]
-
-
-def _public_codes(made: CodedSurrogates, notes: list[Document]) -> CodedSentences:
-    source, _ = index_sentences([tokenised_corpus(notes, made.scheme)], made.vectors)
-    shown = made.share_public_sentences(source, PrivateNoise())
-    return CodedSentences(shown.codes, shown.casing, shown.tags, shown.lengths, shown.features)
 
 
 def _entries(passes: int, run: dict[str, Any], *, distilled: bool) -> list[Entry]:

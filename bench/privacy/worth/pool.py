@@ -6,12 +6,13 @@ It leaves out what changes nothing of a code: files, seals, the defence, what is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aggregator.training.distilling import LEAST_SURE
 from aggregator.training.head import UNDERSAMPLING
 from bench.privacy.worth.sides import Sides, recipe
 from shared.augment.augmentation import Augmentation, AugmentedSource
@@ -26,6 +27,8 @@ from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.taggers.pseudo_labels import pseudo_labels
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import train_tagger
 
 Labelled = TypeVar("Labelled", CodedSentences, TokenisedSentences)
@@ -116,10 +119,22 @@ def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared:
         shared: labelled notes of hospitals.
     """
     noise = PrivateNoise()
-    source, _ = index_sentences([tokenised_corpus(own, construction.scheme)], construction.vectors)
     chunk = construction.with_public_lengths(tokenised_corpus(shared, construction.scheme), noise)
-    pieces = construction.share_public_sentences(source, noise), construction.rehearse_codes(chunk, noise)
-    return CodedSentences.concatenate(pieces)
+    return CodedSentences.concatenate((public_codes(construction, own), construction.rehearse_codes(chunk, noise)))
+
+
+def public_codes(construction: CodedSurrogates, notes: Sequence[Document]) -> CodedSentences:
+    """The codes of notes whose words are public, labelled or not."""
+    source, _ = index_sentences([tokenised_corpus(notes, construction.scheme)], construction.vectors)
+    shown = construction.share_public_sentences(source, PrivateNoise())
+    return CodedSentences(shown.codes, shown.casing, shown.tags, shown.lengths, shown.features)
+
+
+def taught(construction: CodedSurrogates, teacher: Tagger, own: CodedSentences, text: CodedSentences) -> CodedSentences:
+    """What a student learns from, as `train-head --distil` has it: the provider's notes, and public text as the teacher labels it."""
+    shown = construction.decoding().read_codes(text, np.random.default_rng(0))
+    labels = pseudo_labels(teacher, shown, LEAST_SURE)
+    return CodedSentences.concatenate((own, replace(text, tags=labels)))
 
 
 def trained_as_provider(sides: Sides, side: str, seed: int, copies: Augmentation) -> Pipeline:
