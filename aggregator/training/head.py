@@ -24,9 +24,9 @@ from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
 from aggregator.training.augmenting import AugmentOptions, augmented_reading
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from aggregator.training.defences.distilling import Distillation, digest_of_text, encode_text
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
-from aggregator.training.distilling import Distillation, digest_of_text, encode_text
 from aggregator.training.judging.comparison import Comparison, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregator.training.distilling import LEAST_SURE
+from aggregator.training.defences.distilling import LEAST_SURE
 from aggregator.training.head import UNDERSAMPLING
 from bench.privacy.worth.sides import Sides, recipe
 from shared.augment.augmentation import Augmentation, AugmentedSource

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
-from aggregator.training.distilling import LEAST_SURE, Distillation, digest_of_text, encode_text
+from aggregator.training.defences.distilling import LEAST_SURE, Distillation, digest_of_text, encode_text
 from aggregator.training.pool import PUBLIC, Pool, read_blocks
 from aggregator.workspace import Workspace, open_workspace
 from shared.constructions.construction import Construction
