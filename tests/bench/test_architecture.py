@@ -53,6 +53,11 @@ def house() -> House:
     return read_house()
 
 
+@pytest.fixture(scope="module")
+def drawing(house: House) -> str:
+    return draw(house)
+
+
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
@@ -79,10 +84,8 @@ def ways(arrows: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     return found
 
 
-def test_the_drawing_is_that_of_the_code(house: House) -> None:
-    assert DRAWING.read_text(encoding="utf-8") == draw(house), (
-        "the house has changed: run `make architecture` and commit"
-    )
+def test_the_drawing_is_that_of_the_code(drawing: str) -> None:
+    assert DRAWING.read_text(encoding="utf-8") == drawing, "the house has changed: run `make architecture` and commit"
 
 
 class TestHouse:
@@ -163,26 +166,26 @@ class Rectangle:
 
 
 class TestDrawing:
-    def rectangles(self, house: House, kind: str) -> list[Rectangle]:
-        tree = ElementTree.fromstring(draw(house))
+    def rectangles(self, drawing: str, kind: str) -> list[Rectangle]:
+        tree = ElementTree.fromstring(drawing)
         return [Rectangle(element) for element in tree.iter(f"{SVG}rect") if element.get("class") == kind]
 
-    def test_every_room_is_in_its_package_and_in_nobodys_way(self, house: House) -> None:
-        rooms, homes = self.rectangles(house, "room"), self.rectangles(house, "package")
+    def test_every_room_is_in_its_package_and_in_nobodys_way(self, house: House, drawing: str) -> None:
+        rooms, homes = self.rectangles(drawing, "room"), self.rectangles(drawing, "package")
         assert len(rooms) == sum(len(floor) for package in packages(house).values() for floor in package.floors)
         assert all(sum(home.holds(room) for home in homes) == 1 for room in rooms)
         assert not any(one.overlaps(other) for one, other in combinations(rooms, 2))
 
-    def test_it_is_legible_in_the_width_of_a_page(self, house: House) -> None:
-        tree = ElementTree.fromstring(draw(house))
+    def test_it_is_legible_in_the_width_of_a_page(self, drawing: str) -> None:
+        tree = ElementTree.fromstring(drawing)
         assert tree.get("viewBox", "").split()[2] == str(WIDTH)
-        (ground,) = self.rectangles(house, "ground")
-        assert all(ground.holds(home) for home in self.rectangles(house, "package"))
+        (ground,) = self.rectangles(drawing, "ground")
+        assert all(ground.holds(home) for home in self.rectangles(drawing, "package"))
 
-    def test_both_modes_colour_the_same_things(self, house: House) -> None:
-        style = next(ElementTree.fromstring(draw(house)).iter(f"{SVG}style")).text or ""
+    def test_both_modes_colour_the_same_things(self, drawing: str) -> None:
+        style = next(ElementTree.fromstring(drawing).iter(f"{SVG}style")).text or ""
         light, dark = style.split("@media")
-        drawn = {element.get("class") for element in ElementTree.fromstring(draw(house)).iter() if element.get("class")}
+        drawn = {element.get("class") for element in ElementTree.fromstring(drawing).iter() if element.get("class")}
         for mode in (light, dark):
             assert drawn <= {
                 kind

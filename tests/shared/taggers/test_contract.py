@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -65,10 +66,12 @@ def batches_of(tagger: Tagger, size: int = 8) -> list[Batch]:
     return list(source_of(tagger).batches(size))
 
 
-def train(kind: str, epochs: int = 8) -> Tagger:
+@cache
+def train(kind: str) -> Tagger:
+    """Nobody may change it."""
     config = config_of(kind)
     source = source_of(build_tagger(config), 120)
-    return train_tagger(source, len(TAGS), TaggingConfig(epochs, batch=8, learning_rate=1e-2), shape=config)
+    return train_tagger(source, len(TAGS), TaggingConfig(8, batch=8, learning_rate=1e-2), shape=config)
 
 
 @pytest.fixture(params=[False, True], ids=["float32", "bfloat16"])
