@@ -161,12 +161,20 @@ def _imports(root: Path, package: str) -> Iterator[tuple[str, str]]:
     for path in sorted((root / package).rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 yield from ((module, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 source = resolve_name("." * node.level + (node.module or ""), ".".join(parts[:-1]))
                 yield from ((module, f"{source}.{alias.name}") for alias in node.names)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements below a node: expressions, which most of a program is, import nothing."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, name, ()):
+            yield child
+            yield from _statements(child)
 
 
 def _arrows(imports: Iterable[tuple[str, str]], floors: Sequence[Sequence[str]], depth: int) -> Arrows:
