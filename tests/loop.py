@@ -219,7 +219,7 @@ def small_heads() -> Iterator[None]:
 
     def train(source: SentenceSource, tags: int, config: TaggingConfig, **named: Any) -> Tagger:
         named["shape"] = BiLSTMCRFConfig(source.dim, tags, hidden=32)
-        return train_tagger(source, tags, replace(config, learning_rate=0.02), **named)
+        return train_tagger(source, tags, replace(config, learning_rate=0.05), **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(head, "train_tagger", train)
@@ -230,7 +230,7 @@ def small_heads() -> Iterator[None]:
 def train_head(loop: Loop, *more: object, influence: str = "none") -> Result:
     """Train the head of the provider until it finds everything in tiny notes, for seconds."""
     with small_heads():
-        return provider("train-head", "--epochs", 10, "--influence", influence, "--workspace", loop.provider, *more)
+        return provider("train-head", "--epochs", 6, "--influence", influence, "--workspace", loop.provider, *more)
 
 
 def found(root: Path) -> Loop:

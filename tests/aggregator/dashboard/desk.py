@@ -24,6 +24,7 @@ from aggregator.registry.tables import ShareRow
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World, build
 from protocols.share.sealing import read_envelope
+from tests.aggregator.copied import copied
 from tests.aggregator.registry.rows import share
 
 ORIGIN = "http://127.0.0.1:8444"
@@ -40,29 +41,36 @@ class Clock:
         return self.now
 
 
+def _make(root: Path) -> None:
+    """The world of every desk."""
+    world = build(root)
+    workspace = world.workspace()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "COST", passwords.Cost(1, 64))
+        for role in AccountRole:
+            accounts.add_account(workspace, str(role), role, PASSWORD.encode())
+    manifest = read_envelope(world.share("north", 1, Sentences()))
+    with workspace.registry().transaction() as session:
+        session.add(
+            share(
+                1,
+                state=ShareState.QUARANTINED,
+                manifest_sha256="cd" * 32,
+                manifest=manifest,
+                reason_code="overlap",
+                reason="came before",
+            )
+        )
+        session.add(share(2, state=ShareState.ACCEPTED, manifest_sha256="ef" * 32, sentences=10, tokens=100))
+    workspace.registry().close()
+
+
 class Desk:
     """The dashboard of a world; `north` and `south` are enrolled, and share 1 of north waits for a person."""
 
     def __init__(self, root: Path, **options: Any) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(passwords, "COST", passwords.Cost(1, 64))
-            self.world: World = build(root)
-            self.workspace: Workspace = self.world.workspace()
-            for role in AccountRole:
-                accounts.add_account(self.workspace, str(role), role, PASSWORD.encode())
-        manifest = read_envelope(self.world.share("north", 1, Sentences()))
-        with self.workspace.registry().transaction() as session:
-            session.add(
-                share(
-                    1,
-                    state=ShareState.QUARANTINED,
-                    manifest_sha256="cd" * 32,
-                    manifest=manifest,
-                    reason_code="overlap",
-                    reason="came before",
-                )
-            )
-            session.add(share(2, state=ShareState.ACCEPTED, manifest_sha256="ef" * 32, sentences=10, tokens=100))
+        self.world = World(copied("desk", _make, root))
+        self.workspace: Workspace = self.world.workspace()
         self.clock = Clock()
         self.jobs = Jobs(self.workspace.root)
         self.options = DashboardOptions("127.0.0.1", 8444, **options)

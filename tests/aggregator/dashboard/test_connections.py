@@ -16,7 +16,7 @@ from aggregator.dashboard import serving
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.workspace import Workspace
 from bench.dashboard.served import make_app
-from bench.exchange.world import build
+from tests.aggregator.copied import new_world
 
 STRANGER, PERSON, PROXY = "127.0.0.9", "127.0.0.3", "127.0.0.5"
 MANY = 200
@@ -25,7 +25,7 @@ MANY = 200
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return build(tmp_path_factory.mktemp("desk") / "world").workspace()
+    return new_world(tmp_path_factory.mktemp("desk") / "world").workspace()
 
 
 @pytest.fixture(autouse=True)

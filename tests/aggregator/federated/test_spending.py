@@ -13,12 +13,13 @@ from aggregator.federated.deployed import read_spending
 from aggregator.federated.plan import Answer, RoundOrder
 from aggregator.federated.remote import Reply, SignedSites, Spending, Spent
 from aggregator.registry import audit_log
-from aggregator.workspace import Workspace, create
+from aggregator.workspace import Workspace
 from protocols.federated.result import EARLIER, RoundResult, among_others
 from protocols.federated.weights import digest_of
 from protocols.keys.signing import PrivateKey
 from shared.federated.local import LocalRecipe
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from tests.aggregator.copied import new_workspace
 
 KEYS = [PrivateKey.from_seed(bytes([number]) * 32) for number in range(2)]
 ORDER = RoundOrder(1, 1, BiLSTMCRFConfig(2, 3, hidden=2), np.zeros(9, np.float32), LocalRecipe())
@@ -59,7 +60,7 @@ def asked(spending: Spending, carrier: Signs, *, measures: bool = False) -> Answ
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    return create(tmp_path / "provider", "provider", "i2b2_2014")
+    return new_workspace(tmp_path / "provider", "provider")
 
 
 def test_attack_a_hospital_whose_ledger_is_older_than_its_rounds_is_named_in_a_later_training_too(

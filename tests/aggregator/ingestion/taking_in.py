@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from bench.exchange.world import Sentences, World, build, invented_terms
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.share.bundle import seal_bundle
 from protocols.share.receipt import read_receipt
+from tests.aggregator.copied import new_world
 from tests.databases import Database
 
 
@@ -30,16 +30,10 @@ def world(database: Database, request: pytest.FixtureRequest, tmp_path: Path) ->
     return found
 
 
-@pytest.fixture(scope="session")
-def small_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `small` is a copy of."""
-    return build(tmp_path_factory.mktemp("small") / "world").root
-
-
 @pytest.fixture
-def small(small_template: Path, tmp_path: Path) -> World:
+def small(tmp_path: Path) -> World:
     """The same on SQLite alone, for what the database has no part in."""
-    return World(Path(shutil.copytree(small_template, tmp_path / "world")))
+    return new_world(tmp_path / "world")
 
 
 @pytest.fixture

@@ -221,10 +221,14 @@ class TestWhatOthersHold:
                 compared = overlap.Compared(rest, {1: (1 << count) - 1})
                 return overlap.describe_overlap(session, compared, "north", line) is not None
 
-            # The more of others', the sooner set aside: where each is set aside first is found by halving.
-            first = [bisect_left(range(rest + 1), True, key=partial(aside, line)) for line in lines]
-        asides = np.searchsorted(np.sort(first), np.arange(rest + 1), side="right")
-        assert tuple(asides[[39, -1]]) == (0, shares)
+            # The more of others', and the lower the line, the sooner set aside: how many are is found by halving.
+            lines.sort()
+            low, high = (bisect_left(range(rest + 1), True, key=partial(aside, lines[place])) for place in (0, -1))
+            between = [
+                shares - bisect_left(lines[::-1], True, key=partial(aside, count=count)) for count in range(low, high)
+            ]
+        asides = [0] * low + between + [shares] * (rest + 1 - high)
+        assert (asides[39], asides[-1]) == (0, shares)
         assert max(np.diff(asides)) < 0.08 * shares
 
     def test_the_receipt_of_a_share_that_waits_names_no_doubt(self, small: World) -> None:
@@ -303,7 +307,7 @@ def test_attack_other_names_in_the_same_short_sentence_make_no_other(outside: in
 def test_lines_that_every_note_has_set_no_honest_share_aside(site: str) -> None:
     """Telegraphic notes, whose headers and findings come again and again: far from the bound, and closer where words have groups."""
     scheme = load_scheme("i2b2_2014" if site.startswith("en") else "meddocan")
-    notes = tokenised_corpus(generate_notes(site, 300, 5), scheme)
+    notes = tokenised_corpus(generate_notes(site, 150, 5), scheme)
     _, words = notes.distinct_words()
     for groups in (len(words), 500):
         codes, casing = (words % groups).astype("<u4"), np.zeros(len(words), dtype=np.uint8)

@@ -19,8 +19,9 @@ from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
 from aggregator.repository.tuf_repository import Repository
 from aggregator.status.alerts import find_alerts
 from aggregator.status.standing import read_standing
-from aggregator.workspace import Workspace, create
+from aggregator.workspace import Workspace
 from foundation.errors import StorageError
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.publishing.trained import lay_down, record_training
 from tests.aggregator.registry.rows import add, share, site
 
@@ -31,7 +32,7 @@ FULL = StorageError("room for the file", received="a full disk", advice="free so
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """With a release of the representer, a share that was refused since, and a head that another share has trained."""
-    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     lay_down(made)
     record_training(made, shares=[{"site": "north", "sequence": 1, "payload": "bb" * 32}])
     releases.publish_representer(made, UNAUDITED)

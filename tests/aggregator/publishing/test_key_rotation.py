@@ -21,7 +21,7 @@ from aggregator.repository.tuf_keys import export_offline
 from aggregator.server.ingest_process import IngestProcess
 from aggregator.workspace import Workspace
 from bench.exchange.certificates import make_certificates
-from bench.exchange.world import Sentences, World, build, invented_terms
+from bench.exchange.world import Sentences, World, invented_terms
 from command_line.passphrase import FILE
 from foundation.errors import StorageError
 from protocols.errors import OtherRecipientError, PassphraseError, UnknownSignerError
@@ -32,6 +32,7 @@ from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 from protocols.share.bundle import seal_bundle
 from protocols.share.receipt import read_receipt
+from tests.aggregator.copied import new_world
 from tests.loop import done, provider, refused, values
 
 TODAY = workspace.today()
@@ -39,7 +40,7 @@ TODAY = workspace.today()
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return build(tmp_path / "world")
+    return new_world(tmp_path / "world")
 
 
 @pytest.fixture

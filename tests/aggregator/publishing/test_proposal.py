@@ -18,7 +18,8 @@ from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.status.alerts import find_alerts
 from aggregator.status.standing import read_standing
-from aggregator.workspace import Workspace, create
+from aggregator.workspace import Workspace
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.publishing.trained import lay_down, pass_audit, record_training
 from tests.aggregator.registry.rows import add, share, site
 
@@ -28,7 +29,7 @@ SHARE = {"site": "north", "sequence": 1, "payload": "bb" * 32}
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """With a released representer, and a head that a share has trained."""
-    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     lay_down(made)
     record_training(made, shares=[SHARE])
     pass_audit(made)

@@ -21,7 +21,7 @@ from aggregator.publishing.quality_gate import (
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
-from aggregator.workspace import create
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.registry.rows import add, share, site
 from tests.loop import Loop, done, hospital, provider, refused, train_head, values
 
@@ -112,7 +112,7 @@ def test_what_is_no_number_is_excused_by_no_withdrawal(
 
 
 def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tmp_path: Path) -> None:
-    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     with made.registry().transaction() as session:
         add(session, site("north"), site("south"))
         tokens = {1: 100, 2: 300, 3: 600}

@@ -31,6 +31,7 @@ from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
 from protocols.release.verification import ReleaseFields
 from shared.constructions.construction import Construction
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.publishing.trained import lay_down, record_training
 from tests.loop import snapshot
 from tests.site_client import sites
@@ -44,7 +45,7 @@ SITES = [
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """With a representer and a head that one share trained."""
-    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     lay_down(made)
     train(made)
     with made.registry().transaction() as session:

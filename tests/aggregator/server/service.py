@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from aggregator.registry import Registry, open_registry
+from aggregator.registry import Registry
 from aggregator.registry.states import ShareState, SiteState
 from aggregator.registry.tables import ShareRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import now
@@ -35,6 +35,7 @@ from protocols.keys.recipient import WRAPPED_BYTES
 from protocols.keys.signing import BUNDLE_CONTEXT, PrivateKey, Signature
 from protocols.share.bundle_header import BundleHeader, read_header
 from protocols.share.receipt import Receipt, ReceiptState
+from tests.aggregator.copied import new_registry
 
 ADDRESS = "https://provider.test"
 PROVIDER = PrivateKey.from_seed(bytes(range(100, 132)))
@@ -125,7 +126,7 @@ class Provider:
         self.folder = folder
         for name in ("uploads", "releases/metadata", "releases/targets"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        self.registry = open_registry(f"sqlite:///{folder / 'registry.sqlite'}")
+        self.registry = new_registry(folder)
         self.ingest = Ingest(self.registry)
         self.messages: list[tuple[str, str, bytes]] = []
         self.setup = Setup(

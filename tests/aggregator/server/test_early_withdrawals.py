@@ -17,18 +17,19 @@ from aggregator.registry.tables import UploadRow, WithdrawalRow
 from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
 from aggregator.server.uploads import Upload, Uploads
-from bench.exchange.world import Sentences, World, build, invented_terms
+from bench.exchange.world import Sentences, World, invented_terms
 from foundation.reading import file_sha256
 from protocols.http.messages import UploadRequest
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
+from tests.aggregator.copied import new_world
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     with invented_terms(sandbox=False):
-        yield build(tmp_path / "world")
+        yield new_world(tmp_path / "world")
 
 
 def sent(world: World, bundle: Path, missing: int = 0) -> tuple[Uploads, Upload]:

@@ -32,9 +32,9 @@ from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import ServeOptions, serve, setup, warn_without_landlock, work
 from aggregator.status.served_certificate import read_served
-from aggregator.workspace import Workspace, create
+from aggregator.workspace import Workspace
 from bench.exchange.certificates import Certificates, make_certificates
-from bench.exchange.world import Sentences, World, build, invented_terms
+from bench.exchange.world import Sentences, World, invented_terms
 from foundation.errors import StorageError
 from protocols.http.messages import UploadRequest
 from protocols.keys.rotation import Rotation, read_acceptance
@@ -46,6 +46,7 @@ from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, UnreachableError
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
 from site_client.exchange.upload import upload
+from tests.aggregator.copied import new_workspace, new_world
 from tests.aggregator.server.service import answer, bundle, connected, head, listening, provider
 
 QUICK = RetryPolicy(attempts=3, first_s=0.01, most_s=0.02)
@@ -92,7 +93,7 @@ def process(workspace: Path, certificates: Certificates, *more: str) -> Iterator
 def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
     tmp_path: Path, certificates: Certificates
 ) -> None:
-    world = build(tmp_path / "world")
+    world = new_world(tmp_path / "world")
     key, data = world.keys["north"], bundle(20_000)
     with process(world.provider, certificates) as (running, port):
         address = f"https://localhost:{port}"
@@ -125,7 +126,7 @@ def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
 
 
 def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path) -> None:
-    world = build(tmp_path / "world")
+    world = new_world(tmp_path / "world")
     served, other = (
         make_certificates(tmp_path / name, "localhost", days=days) for name, days in (("served", 30), ("other", 60))
     )
@@ -169,7 +170,7 @@ class TestKeyOfTheCertificate:
 
     @staticmethod
     def serve(tmp_path: Path, files: Certificates) -> None:
-        workspace = create(tmp_path / "provider", "north", "i2b2_2014")
+        workspace = new_workspace(tmp_path / "provider")
         serve(workspace, ServeOptions("localhost", 0, files.certificate, files.key), lambda _: None)
 
     @pytest.mark.parametrize("rights", [0o644, 0o604, 0o660])
@@ -240,20 +241,20 @@ def test_two_servers_cannot_listen_at_one_port(tmp_path: Path, certificates: Cer
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         options = ServeOptions("127.0.0.1", taken.getsockname()[1], certificates.certificate, certificates.key)
         with pytest.raises(StorageError, match="in use"):
-            serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+            serve(new_workspace(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
 
 
 def test_a_certificate_that_is_none_is_refused(tmp_path: Path, certificates: Certificates) -> None:
     options = ServeOptions("127.0.0.1", 0, certificates.key, certificates.certificate)
     with pytest.raises(ConfigurationError, match="--certificate"):
-        serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+        serve(new_workspace(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_a_server_at_every_address_must_be_told_its_own(tmp_path: Path, certificates: Certificates, host: str) -> None:
     options = ServeOptions(host, 0, certificates.certificate, certificates.key)
     with pytest.raises(ConfigurationError, match="--address"):
-        serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+        serve(new_workspace(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
 
 
 @pytest.mark.parametrize("limits", [{"burst": 0}, {"bundle_bytes": 1}, {"day_bytes": 1 << 20}, {"piece_s": -1}])
@@ -288,7 +289,7 @@ class Joined:
 
 @pytest.fixture
 def joined(tmp_path: Path, certificates: Certificates) -> Iterator[Joined]:
-    world = build(tmp_path / "world")
+    world = new_world(tmp_path / "world")
     workspace = world.workspace()
     with (
         invented_terms(sandbox=False),
@@ -346,7 +347,7 @@ def test_a_kernel_without_landlock_is_told_of(
 def test_a_withdrawal_of_a_share_that_waits_is_kept_until_it_is_decided(tmp_path: Path) -> None:
     """The site is told to ask again; whether it does or not, the share never counts."""
     with invented_terms(sandbox=False):
-        world = build(tmp_path / "world")
+        world = new_world(tmp_path / "world")
         workspace, payload = world.workspace(), world.share("north", 1, Sentences())
         receive(workspace, world.seal(payload, "north"))
         manifest = read_manifest(payload).sha256

@@ -35,6 +35,7 @@ from aggregator.status.standing import Hospital, LastShare, Standing, read_stand
 from aggregator.status.table import WIDTH, status_json, status_lines
 from foundation.errors import StorageError
 from protocols.keys.signing import PrivateKey
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.registry.rows import share as row
 from tests.loop import Loop, done, provider, refused, values
 
@@ -82,7 +83,7 @@ def test_a_certificate_that_renews_itself_in_time_needs_nobody(days: tuple[int, 
 
 
 def test_wrong_passwords_are_told_by_account_and_day_for_three_days(tmp_path: Path) -> None:
-    made = workspaces.create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     for account, tries in (("anna", 5), ("bea", 5), ("anna", 40)):
         note_guessed(made, account, tries)
     at = datetime.datetime.now(datetime.UTC)

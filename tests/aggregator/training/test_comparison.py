@@ -12,8 +12,9 @@ from aggregator.publishing.releases import Publishing
 from aggregator.training.judging import comparison
 from aggregator.training.judging.comparison import compare_with_last
 from aggregator.training.judging.recall import RecallChange
-from aggregator.workspace import Workspace, create
+from aggregator.workspace import Workspace
 from shared.taggers.registry import build_tagger, default_config
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.publishing.trained import lay_down, record_training
 from tests.aggregator.training.pools import DIM, LIAR, SCHEME, material, write_pool
 
@@ -24,7 +25,7 @@ HEAD = build_tagger(default_config(DIM, len(SCHEME.tags)))
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    made = new_workspace(tmp_path / "provider")
     lay_down(made)
     return made
 

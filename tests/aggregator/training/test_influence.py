@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import list_alarms
 from aggregator.publishing.quality_gate import FALSE_ALARMS
 from aggregator.registry.states import AlarmKind
@@ -30,6 +29,7 @@ from aggregator.training.pool import Pool
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig
+from tests.aggregator.copied import new_workspace
 from tests.aggregator.training.pools import LIAR, NAMES, SCHEME, SITES, Lines, material, sentence, write_pool
 from tests.loop import Loop, provider, values
 
@@ -249,7 +249,7 @@ def test_false_alarms_harm_where_they_are_more_for_sure() -> None:
 
 
 def test_who_stands_out_is_shown_to_a_person(tmp_path: Path) -> None:
-    central = workspaces.create(tmp_path / "provider", "provider", "i2b2_2014")
+    central = new_workspace(tmp_path / "provider")
     harm, none = RecallChange("NAME", 100, 0.5, 0.6, -0.3, -0.02), RecallChange("NAME", 100, 0.6, 0.6, -0.1, 0.1)
     influence = Influence(InfluenceMode.FAST, (SiteInfluence("north", (harm,)), SiteInfluence("south", (none,))), ())
     raise_alarms(central, influence)

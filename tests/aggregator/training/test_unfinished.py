@@ -26,6 +26,7 @@ from shared.models.language_model import load_language_model
 from shared.progress import Watch
 from shared.training.language import LanguageSettings
 from shared.training.tagging import TaggingConfig
+from tests.aggregator.copied import new_workspace
 from tests.loop import Loop, done, provider, refused, small_heads, snapshot
 from tests.tiny_notes import tiny_notes
 
@@ -35,7 +36,7 @@ INPUTS = {"seed": 1, "epochs": 20}
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    return workspaces.create(tmp_path / "provider", "north", "i2b2_2014")
+    return new_workspace(tmp_path / "provider")
 
 
 def cut_in(phase: str, steps: int = 0) -> Watch:
