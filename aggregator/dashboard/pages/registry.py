@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from aggregator.dashboard.blocks import Page
-from aggregator.dashboard.pages.federated import federated
 from aggregator.dashboard.pages.influence import influence
 from aggregator.dashboard.pages.log import log
 from aggregator.dashboard.pages.overview import overview
@@ -31,6 +30,14 @@ class Place:
     path: str
     make: Callable[[Reading], Page]
     name: str = ""
+
+
+def federated(reading: Reading) -> Page:
+    """The last training together."""
+    # Imported where it is asked for: it takes the training, which is seconds that no other page should wait for.
+    from aggregator.dashboard.pages.federated import federated as make
+
+    return make(reading)
 
 
 PAGES = (
