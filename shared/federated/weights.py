@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from shared.errors import ConfigurationError
+from shared.models.storage import without_memory
 from shared.taggers.registry import TAGGERS, build_tagger
 from shared.taggers.tagger import Tagger, TaggerConfig
 
@@ -49,7 +50,7 @@ def set_weights(tagger: Tagger, weights: Vector) -> None:
 
 def count_weights(shape: TaggerConfig) -> int:
     """How many numbers a tagger of a shape has; nothing is drawn or allocated for it."""
-    with torch.device("meta"):
+    with without_memory():
         tagger = build_tagger(shape)
     return sum(value.numel() for value in tagger.state_dict().values())
 

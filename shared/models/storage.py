@@ -7,15 +7,17 @@ builds, in shape and type, all finite; anything else is refused, and what its he
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from foundation.files import write_bytes, write_text
 from foundation.os_errors import storage_error
@@ -81,8 +83,8 @@ def load_model(
     """
     config = _config(f"{name}.json", description, describe)
     path = folder / f"{name}.safetensors"
-    # Without memory for its weights, so that a description of a network beyond all bounds is found out for free.
-    with torch.device("meta"):
+    # So that a description of a network beyond all bounds is found out for free.
+    with without_memory():
         expected = build(config).state_dict()
     if sum(tensor.nbytes for tensor in expected.values()) > MOST_WEIGHTS_BYTES:
         raise ModelError(f"{name}.json: expected a model of at most {MOST_WEIGHTS_BYTES} bytes; pull or train it again")
@@ -94,6 +96,23 @@ def load_model(
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     return model.eval()
+
+
+@contextmanager
+def without_memory() -> Iterator[None]:
+    """Networks that are built in the block have shapes, no memory for their weights, and nothing drawn for them."""
+    with torch.device("meta"), _Undrawn():
+        yield
+
+
+class _Undrawn(TorchFunctionMode):
+    """Draws no normal numbers on the device `meta`: to do that, torch loads what compiles networks, which takes seconds."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        named = kwargs or {}
+        return named["tensor"] if func is nn.init.normal_ else func(*args, **named)
 
 
 def _read_tensors(path: Path, name: str, expected: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError, ModelError
-from shared.models.storage import MOST_WEIGHTS_BYTES
+from shared.models.storage import MOST_WEIGHTS_BYTES, without_memory
 from shared.taggers.transformer.config import ACTIVATIONS, ARCHITECTURES, TransformerConfig
 from shared.taggers.transformer.network import build_network
 from shared.taggers.transformer.pieces import Pieces, read_bounded_json
@@ -73,7 +73,7 @@ def start_from_checkpoint(folder: Path, inputs: int, tags: int, seed: int, **set
     window = settings.get("window", min(TransformerConfig.window, config.most_window))
     overlap = min(TransformerConfig.overlap, max(window - 2, 0) // 2)
     config = replace(config, **({"window": window, "overlap": overlap} | settings))
-    with torch.device("meta"):
+    with without_memory():
         expected = build_network(config).state_dict()
     if sum(tensor.nbytes for tensor in expected.values()) > MOST_WEIGHTS_BYTES:
         # It would be trained for hours, and then not load.
