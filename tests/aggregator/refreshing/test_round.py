@@ -29,7 +29,7 @@ from aggregator.workspace import Workspace
 from tests.aggregator.publishing.test_quality_gate import lower_recall
 from tests.loop import Loop, done, hospital, provider, refused, share, small_heads, snapshot, values
 
-QUICK = ("--epochs", 10, "--influence", "none", "--no-operating-points")
+QUICK = ("--epochs", 6, "--influence", "none", "--no-operating-points")
 
 
 def refresh(loop: Loop, *more: object) -> Result:
