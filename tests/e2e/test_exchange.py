@@ -48,7 +48,7 @@ def test_the_whole_exchange(exchange: Exchange) -> None:
     assert exchange.shares() == [("north", 1, "accepted"), ("south", 1, "accepted")]
 
     # A release from their shares serves a hospital that shared nothing.
-    done(train_head(exchange.loop))
+    done(train_head(exchange.loop, "--no-operating-points"))
     exchange.provider("release")
     exchange.join("fourth")
     found = values(hospital("evaluate", exchange.loop.notes("fourth"), "--json", *exchange.at("fourth")))
@@ -68,7 +68,7 @@ def test_the_whole_exchange(exchange: Exchange) -> None:
     assert ("south", 1, "withdrawn") in exchange.shares()
     [gone] = exchange.provider("shares", "list", "--state", "withdrawn")["shares"]
     assert exchange.provider("shares", "show", gone["bundle"])["releases"] == ["0002-pipeline"]
-    trained = exchange.provider("train-head", "--epochs", 1, "--influence", "none")
+    trained = exchange.provider("train-head", "--epochs", 1, "--influence", "none", "--no-operating-points")
     assert {row["site"] for row in trained["shares"]} == {"north"}
 
     # Who was revoked can send nothing more.

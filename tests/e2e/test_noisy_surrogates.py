@@ -71,7 +71,7 @@ def test_from_public_notes_to_a_pipeline(tmp_path: Path) -> None:
     assert rows.dtype == np.float16
     made.rows().check(rows)
     done(provider("ingest", loop.stick, "--workspace", loop.provider))
-    found = values(train_head(loop, "--json"))
+    found = values(train_head(loop, "--no-operating-points", "--json"))
     assert {row["site"] for row in found["sites"]} == {"(public notes)", "north"}
     done(provider("release", "--workspace", loop.provider))
     done(hospital("pull", loop.releases, "--workspace", workspace))

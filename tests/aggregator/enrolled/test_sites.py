@@ -21,6 +21,7 @@ from protocols.errors import ProtocolError, SignatureError
 from protocols.keys.enrolment import write_request
 from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
 from protocols.keys.signing import PrivateKey
+from tests.aggregator.copied import new_workspace
 from tests.databases import Database
 from tests.loop import done, provider, refused, values
 
@@ -33,6 +34,8 @@ def days(count: int) -> datetime.date:
 
 @pytest.fixture
 def workspace(database: Database, tmp_path: Path) -> Workspace:
+    if database.path is not None:
+        return new_workspace(tmp_path / "provider")
     return workspaces.create(tmp_path / "provider", "north", "i2b2_2014", database=database.url)
 
 

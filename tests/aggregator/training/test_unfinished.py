@@ -5,8 +5,8 @@ from __future__ import annotations
 import stat
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -86,14 +86,16 @@ def test_a_head_that_was_cut_again_and_again_ends_in_the_same_bits(loop: Loop, u
     opened, seen = workspaces.open_workspace(loop.provider), Counter[str]()
     # In the first phase only after an epoch: there is nothing to go on with before.
     interrupted(lambda: head_of(opened, cut_in("head (", 12)))
-    for phase in ("head of your own", "influence, without south"):
-        cut = cut_in(phase)
 
-        def watch(name: str, *told: Any, cut: Watch = cut) -> None:
+    def counted(cut: Watch) -> Watch:
+        def watch(name: str, share: float, left_s: float | None) -> None:
             seen[name] += 1
-            cut(name, *told)
+            cut(name, share, left_s)
 
-        interrupted(lambda watch=watch: head_of(opened, watch, resume=True))
+        return watch
+
+    for phase in ("head of your own", "influence, without south"):
+        interrupted(partial(head_of, opened, counted(cut_in(phase)), resume=True))
         kept = list((loop.provider / "unfinished" / "train-head").rglob("*"))
         assert any(path.suffix == ".safetensors" for path in kept)
         for path in (loop.provider / "unfinished", *kept):
