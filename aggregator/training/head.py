@@ -107,8 +107,10 @@ class HeadTraining:
 
     def as_json(self) -> dict[str, object]:
         """The record."""
-        together = {"federated": dict(self.federated)} if self.federated else {}
-        return together | {
+        more: dict[str, object] = {"federated": dict(self.federated)} if self.federated else {}
+        if self.distilled is not None:
+            more["distilled"] = self.distilled
+        return more | {
             "recipe": asdict(self.recipe),
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -121,7 +123,6 @@ class HeadTraining:
             "tagger": dict(self.tagger),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
-            "distilled": self.distilled,
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted), "rates": dict(self.rates)},
             "influence": None if self.influence is None else self.influence.as_json(),
             "compared": None if self.compared is None else self.compared.as_json(),
