@@ -65,7 +65,8 @@ def test_another_library_opens_the_file(folder: Path) -> None:
     loaded = serialization.load_pem_private_key((folder / "provider.pem").read_bytes(), WORDS)
     assert isinstance(loaded, Ed25519PrivateKey)
     assert loaded.private_bytes_raw() == SEED
-    with pytest.raises(ValueError, match=r"(?i)password"):
+    # Under one of 256 wrong passphrases the padding looks right, and what is refused is what lies beneath.
+    with pytest.raises(ValueError, match=r"(?i)password|could not deserialize"):
         serialization.load_pem_private_key((folder / "provider.pem").read_bytes(), b"another")
 
 
