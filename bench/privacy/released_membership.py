@@ -37,7 +37,7 @@ from shared.training.tagging import TaggingConfig, train_tagger
 COMMAND = "python -m bench.results_privacy membership-released"
 PASSES = (5, 10, 20)
 # Of a student and of its teacher.
-_DISTILLED = 10
+_DISTILLED = (10, 20)
 _TEXTS = 200
 _ATTACKED = 300
 # That of the audit's policy.
@@ -51,7 +51,7 @@ def measure(*, train: bool = True) -> list[Entry]:
         train: what is not there yet; else those passes that are there are told of.
     """
     entries = []
-    for passes, distilled in (*((passes, False) for passes in PASSES), (_DISTILLED, True)):
+    for passes, distilled in (*((passes, False) for passes in PASSES), *((passes, True) for passes in _DISTILLED)):
         name = f"privacy-membership-released-{'distilled-' if distilled else ''}{passes}"
         if train or is_there(name):
             run = load_or_measure(name, partial(_attacked, passes, distilled=distilled))
