@@ -56,7 +56,7 @@ class AuditError(AggregatorError):
 
 
 class DropError(AggregatorError):
-    """A head finds less than the last release, or than it would without one of the sites, and nobody has approved that."""
+    """A head finds less than the last release, than it would without one of the sites, or than the head that taught it, and nobody has approved that."""
 
     exit_code = 25
 

@@ -79,7 +79,7 @@ def publish(root: Path, as_json: bool, **options: Any) -> None:
 @click.option(
     "--accept-drop",
     is_flag=True,
-    help="Release a head that finds less than the last one, or than it would without one of the sites.",
+    help="Release a head that finds less than the last one, than it would without one of the sites, or than the head that taught it.",
 )
 @click.option("--approver", metavar="NAME", help="Who has decided that; it stands in the log and in the model card.")
 @click.option(

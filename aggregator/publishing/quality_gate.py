@@ -1,7 +1,7 @@
 """The gate of `release`: a head that finds less than before leaves only with the name of somebody who has approved it.
 
-`train-head` compares: with the head of the last release, and, site by site, with the pool without that site. The gate reads what
-it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance, or false alarms,
+`train-head` compares: with the head of the last release, site by site with the pool without that site, and a head that has seen no share with
+the one that taught it. The gate reads what it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance, or false alarms,
 the share of what is no PHI that is hidden, that lie above it so; heads of earlier versions have none recorded. A lower recall
 against the last release passes as far as hospitals have taken back what it had learned from, since they may at any time: no recall
 fell by a greater part of itself than the part of the shared tokens that went. It is recorded like one that a person has approved. No
@@ -33,6 +33,7 @@ OWN_HELD_OUT = "on the provider's own held-out notes; no hospital's"
 """Where a head was measured that hospitals trained together: nothing else is here."""
 _NAMED = 3
 _AGAINST = "what it finds against an earlier release"
+_TEACHER = "the head that taught it"
 _EACH = "what each site does to the others"
 
 
@@ -69,25 +70,33 @@ class Reason(StrEnum):
     WITHDRAWAL = "withdrawal"
 
 
+class Other(StrEnum):
+    """Which head finds more, and where, in the words of log and card: no site is named."""
+
+    LAST = "in the last release"
+    WITHOUT = "in the pool without one of the hospitals"
+    TEACHER = "of the head that taught this one"
+
+
 @dataclass(frozen=True)
 class Drop:
     """A recall that is lower than it was, or than it would be; or false alarms that are more.
 
     Args:
         category: of PHI, or FALSE_ALARMS.
-        against: what it is compared with, in words.
+        other: which head it is compared with.
+        against: the same for the provider, who may know which one.
         recall: of the head: which share it calls PHI.
         before: of the other.
         high: upper end of the interval of the difference.
-        site: without which it would be higher; "" against the last release.
     """
 
     category: str
+    other: Other
     against: str
     recall: float
     before: float
     high: float
-    site: str = ""
 
     def __str__(self) -> str:
         return f"{self.category} {self.recall:.3f} against {self.before:.3f} of {self.against}"
@@ -114,8 +123,7 @@ class Passed:
     def describe(self) -> list[str]:
         """For the log and the card: no site is named."""
         lines = [
-            f"{describe_measure(drop.category)} is {drop.recall:.3f}, and {drop.before:.3f} "
-            + ("in the pool without one of the hospitals" if drop.site else "in the last release")
+            f"{describe_measure(drop.category)} is {drop.recall:.3f}, and {drop.before:.3f} {drop.other}"
             for drop in self.drops
         ]
         return lines + ["it was not compared with the last release"] * self.uncompared
@@ -146,7 +154,7 @@ def check_quality(head: Path, last: str | None, *, withdrawn: float, approver: s
     """
     drops, compared = read_drops(head)
     uncompared = last is not None and compared != last
-    ours = tuple(drop for drop in drops if drop.site or not uncompared)
+    ours = tuple(drop for drop in drops if drop.other is not Other.LAST or not uncompared)
     if not ours and not uncompared:
         return None
     if approver:
@@ -169,7 +177,8 @@ def _is_unfair(head: Path, last: str | None) -> bool:
 
 def _follows(drop: Drop, withdrawn: float) -> bool:
     """Whether a drop is no greater than what was taken back; what is no number is not, nor are false alarms."""
-    return drop.category != FALSE_ALARMS and not drop.site and 0 < drop.before - drop.recall <= withdrawn * drop.before
+    excused = drop.category != FALSE_ALARMS and drop.other is Other.LAST
+    return excused and 0 < drop.before - drop.recall <= withdrawn * drop.before
 
 
 def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool, withdrawn: float) -> str:
@@ -182,9 +191,12 @@ def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool, withdrawn: floa
     false = any(drop.category == FALSE_ALARMS for drop in drops)
     plain, worse = (" and hides no more that is no PHI", "what is worse") if false else ("", "a lower recall")
     gone = f" (that sites took back {withdrawn:.1%} of the shared tokens does not account for it)" if withdrawn else ""
+    advice = "see `aggregator alarms list`, train without the site that stands out"
+    if any(drop.other is Other.TEACHER for drop in drops):
+        advice = "distil public text that is written as the notes are, or train without --distil"
     return (
-        f"expected a head that finds as much as before{plain}, got {worse}: {'; '.join(map(str, drops[:_NAMED]))}{more}{gone}; see "
-        "`aggregator alarms list`, train without the site that stands out, or accept it with --accept-drop --approver NAME"
+        f"expected a head that finds as much as before{plain}, got {worse}: {'; '.join(map(str, drops[:_NAMED]))}{more}{gone}; {advice}, "
+        "or accept it with --accept-drop --approver NAME"
     )
 
 
@@ -228,7 +240,13 @@ def _measured(head: Path) -> tuple[list[str], list[str]]:
         unseen = [str(one["site"]) for one in sites if not one["changes"]]
         against = [f"release {compared['release']}"] if compared.get("changes") else []
         own = trained_with_hospitals(record)
+        distilled = record.get("distilled")
+        taught = distilled is not None and bool(distilled["changes"])
     missing = [] if against else [_AGAINST]
+    if taught:
+        against.append(_TEACHER)
+    elif distilled is not None:
+        missing.append(f"what it finds against {_TEACHER}")
     if seen:
         against.append("without " + (" or ".join(seen) if unseen else "any of the sites"))
     if own or not seen:
@@ -254,9 +272,10 @@ def read_drops(head: Path) -> tuple[list[Drop], str | None]:
     with _damaged():
         compared = record.get("compared") or {}
         changes = compared.get("changes", [])
-        drops = _worse(changes, f"release {compared.get('release')}", "")
+        drops = _worse(changes, Other.LAST, f"release {compared.get('release')}")
         for one in (record.get("influence") or {}).get("sites", []):
-            drops += _worse(one["changes"], f"the pool without {one['site']}", str(one["site"]))
+            drops += _worse(one["changes"], Other.WITHOUT, f"the pool without {one['site']}")
+        drops += _worse((record.get("distilled") or {"changes": []})["changes"], Other.TEACHER, _TEACHER)
         digest = compared.get("digest")
         # Among no figures nothing is lower, and nothing was compared.
         return drops, None if digest is None or not changes else str(digest)
@@ -285,9 +304,9 @@ def _damaged() -> Iterator[None]:
         ) from error
 
 
-def _worse(changes: list[dict[str, Any]], against: str, site: str) -> list[Drop]:
+def _worse(changes: list[dict[str, Any]], other: Other, against: str) -> list[Drop]:
     return [
-        Drop(str(one["category"]), against, float(one["recall"]), float(one["before"]), float(one["high"]), site)
+        Drop(str(one["category"]), other, against, float(one["recall"]), float(one["before"]), float(one["high"]))
         for one in changes
         if is_worse(str(one["category"]), float(one["low"]), float(one["high"]))
     ]

@@ -27,10 +27,10 @@ from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
 from aggregator.training.defences.distilling import Distillation, digest_of_text, encode_text
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
-from aggregator.training.judging.comparison import Comparison, compare_with_last
+from aggregator.training.judging.comparison import Comparison, Distilled, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
-from aggregator.training.judging.site_scores import SiteScore, score_site
+from aggregator.training.judging.site_scores import SiteScore, score_sites
 from aggregator.training.kinds import HeadKind, TaggerOptions, head_kind
 from aggregator.training.part import PoolPart
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
@@ -45,10 +45,9 @@ from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.errors import ConfigurationError
-from shared.labels import LabelScheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
-from shared.progress import Phases, Progress, Watch, unwatched
+from shared.progress import Phases, Watch, unwatched
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.text.language import guess_vocabulary
@@ -81,7 +80,7 @@ class HeadTraining:
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
-        distilled: digest of the public text that the head learned from in the place of the pool; None where it learned from the pool.
+        distilled: public text that the head learned from in the place of the pool; None where it learned from the pool.
         federated: how sites learned together; empty where the pool was learned from in one place.
     """
 
@@ -102,14 +101,14 @@ class HeadTraining:
     influence: Influence | None = None
     compared: Comparison | None = None
     points: OperatingPoints | None = None
-    distilled: str | None = None
+    distilled: Distilled | None = None
     federated: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """The record."""
         more: dict[str, object] = {"federated": dict(self.federated)} if self.federated else {}
         if self.distilled is not None:
-            more["distilled"] = self.distilled
+            more["distilled"] = self.distilled.as_json()
         return more | {
             "recipe": asdict(self.recipe),
             "sentences": self.sentences,
@@ -254,7 +253,7 @@ def train(
             defence=defence.name,
             not_counted=defended.left_out,
             rates=defended.rates,
-            distilled=text,
+            distilled=None if text is None else Distilled(text),
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
@@ -347,7 +346,8 @@ def _measure(
     head, config = defended.head, material.config
     budget = min(config.epochs * (defended.sentences // material.batch), _ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
-    scores = _scores(head, alone, material, workspace.scheme, phases.begin(SCORES))
+    scores = score_sites(head, alone, material, workspace.scheme, phases.begin(SCORES))
+    distilled = trained.distilled and trained.distilled.compare_with_teacher(defended, material, workspace.scheme)
     influence = None
     if way is not None and way.influence is not None:
         influence = way.influence(material, head, workspace.scheme)
@@ -357,17 +357,7 @@ def _measure(
         phases.begin(LAST)
     compared = compare_with_last(workspace, head, material)
     phases.end()
-    return replace(trained, scores=scores, influence=influence, compared=compared)
-
-
-def _scores(
-    head: Tagger, alone: Tagger | None, material: PoolMaterial, scheme: LabelScheme, progress: Progress
-) -> tuple[SiteScore, ...]:
-    found = []
-    for site, paths in sorted(material.payloads.items()):
-        found.append(score_site(head, site, material.held_out_pool(paths), alone, scheme))
-        progress("scores", len(found), len(material.payloads))
-    return tuple(found)
+    return replace(trained, scores=scores, influence=influence, compared=compared, distilled=distilled)
 
 
 def _pooled(share: Share) -> PooledShare:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aggregator.refreshing.found import Found
     from aggregator.training.head import HeadOptions, HeadTraining
     from aggregator.training.judging.comparison import Comparison
+    from aggregator.training.judging.recall import RecallChange
     from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
 
@@ -236,6 +237,7 @@ def head_lines(trained: HeadTraining) -> list[str]:
     """What a head was trained on, what it is worth, and what each site does to the others."""
     return [
         *_pool_lines(trained),
+        *_teacher_lines(trained),
         *_influence_lines(trained),
         *_comparison_lines(trained.compared),
         *_points_lines(trained),
@@ -332,11 +334,29 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
         ]
     return [
         f"recall against release {compared.release}, and false alarms, the share hidden of what is no PHI; 95% interval of the difference:",
-        *(
-            f"  {change.category:20} {change.recall:.3f}, was {change.before:.3f}  ({change.low:+.3f} to {change.high:+.3f})"
-            for change in compared.changes
-        ),
+        *(_change_line(change, "was") for change in compared.changes),
     ]
+
+
+def _teacher_lines(trained: HeadTraining) -> list[str]:
+    """Recall of a student against its teacher."""
+    if trained.distilled is None or not trained.distilled.changes:
+        return []
+    changes = trained.distilled.changes
+    lines = [
+        "recall against the head of the pool, which taught this one, and false alarms; 95% interval of the difference:",
+        *(_change_line(change, "teacher") for change in changes),
+    ]
+    if any(change.is_worse for change in changes):
+        lines.append(
+            "WARNING: this head is worse than the one that taught it, and `release` will ask for the name of who accepts that: distil public "
+            "text that is written as the notes are, or train without --distil"
+        )
+    return lines
+
+
+def _change_line(change: RecallChange, other: str) -> str:
+    return f"  {change.category:20} {change.recall:.3f}, {other} {change.before:.3f}  ({change.low:+.3f} to {change.high:+.3f})"
 
 
 def _points_lines(trained: HeadTraining) -> list[str]:

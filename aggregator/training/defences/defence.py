@@ -199,6 +199,7 @@ class Defended:
         tokens: of them.
         left_out: tokens of each site whose label did not count, those of sentences that were left out among them.
         rates: chance of a sentence to take part in a pass, of each site of which that is less than 1.
+        teacher: the head that learned from the pool, where the one that is given has not.
     """
 
     head: Tagger
@@ -206,6 +207,7 @@ class Defended:
     tokens: int
     left_out: Mapping[str, int]
     rates: Mapping[str, float] = field(default_factory=dict)
+    teacher: Tagger | None = None
 
 
 class Defence(ABC):

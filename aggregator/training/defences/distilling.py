@@ -108,7 +108,8 @@ class Distillation(Defence):
             with lesson.pool() as pool:
                 passes = max(1, -(-steps * material.batch // pool.sentences))
                 config = replace(material.config, epochs=passes, least_steps=0)
-                return replace(taught, head=lesson.learn_from(pool, "student", config))
+                student = lesson.learn_from(pool, "student", config)
+        return replace(taught, head=student, teacher=taught.head)
 
     def _label(self, teacher: Tagger, material: PoolMaterial, path: Path) -> None:
         with open_payload(self._text) as text, create_payload(path, dim=CODES, features=text.features) as writer:

@@ -2,23 +2,24 @@
 
 The held-out tenth of a share is always the same, so neither head has seen it; unless the head of the release was trained with
 --no-hold-out. That one knows these sentences by heart, so nothing is compared with it. Its model card tells, also of a release of an
-earlier version.
+earlier version. Where the head is a student, it is held against its teacher as well, which nobody else will ever see.
 """
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregator.publishing.changes import CARD
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES
 from aggregator.publishing.model_card import held_nothing_back
 from aggregator.publishing.releases import last_pipeline
-from aggregator.training.defences.defence import PoolMaterial
+from aggregator.training.defences.defence import Defended, PoolMaterial
 from aggregator.training.judging.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
+from shared.labels import LabelScheme
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
 
@@ -46,6 +47,29 @@ class Comparison:
             "digest": self.digest,
             "changes": [change.as_json() for change in self.changes],
         }
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """A head that learned from public text in the place of the pool.
+
+    Args:
+        text: digest of the text.
+        changes: its recall against that of the head that labelled the text, by category, and false alarms; nothing where nothing was held out.
+    """
+
+    text: str
+    changes: tuple[RecallChange, ...] = ()
+
+    def compare_with_teacher(self, defended: Defended, material: PoolMaterial, scheme: LabelScheme) -> Distilled:
+        """The same with what the student finds on the tenth that is held out, of which neither has seen anything."""
+        assert defended.teacher is not None
+        held_out = material.held_out_pool(material.files)
+        return replace(self, changes=compare_recall(defended.head, defended.teacher, held_out, scheme))
+
+    def as_json(self) -> dict[str, object]:
+        """The record."""
+        return {"text": self.text, "changes": [change.as_json() for change in self.changes]}
 
 
 def compare_with_last(workspace: Workspace, head: Tagger, material: PoolMaterial) -> Comparison | None:

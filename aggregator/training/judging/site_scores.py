@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
+from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.judging.recall import CategoryRecall
 from aggregator.training.pool import Pool
 from shared.labels import UNKNOWN_TAG, LabelScheme
+from shared.progress import Progress
 from shared.taggers.tagger import Tagger
 
 
@@ -47,6 +49,23 @@ class SiteScore:
     def as_json(self) -> dict[str, object]:
         """All figures, for the record."""
         return asdict(self) | {"categories": dict(self.categories), "f1": self.f1}
+
+
+def score_sites(
+    head: Tagger, alone: Tagger | None, material: PoolMaterial, scheme: LabelScheme, progress: Progress
+) -> tuple[SiteScore, ...]:
+    """Those of every site of a pool, by name.
+
+    Args:
+        head, alone, scheme: as for `score_site`.
+        material: of the pool, a tenth held out.
+        progress: called after every site.
+    """
+    found = []
+    for site, paths in sorted(material.payloads.items()):
+        found.append(score_site(head, site, material.held_out_pool(paths), alone, scheme))
+        progress("scores", len(found), len(material.payloads))
+    return tuple(found)
 
 
 def score_site(

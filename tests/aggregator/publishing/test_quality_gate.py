@@ -63,6 +63,29 @@ def test_a_drop_that_a_withdrawal_causes_passes_and_is_recorded(tmp_path: Path) 
     assert passed.as_json("0003-pipeline")["withdrawn"] == "0.5000"
 
 
+def test_a_student_is_held_against_its_teacher_and_no_withdrawal_excuses_it(tmp_path: Path) -> None:
+    folder = head(tmp_path, [AS_BEFORE])
+
+    def distilled(changes: list[Any]) -> None:
+        record = json.loads((folder / "training.json").read_text())
+        (folder / "training.json").write_text(json.dumps(record | {"distilled": {"text": "ab", "changes": changes}}))
+
+    distilled([AS_BEFORE])
+    assert check_quality(folder, LAST, withdrawn=0, approver=None) is None
+    assert "no less than release 2, and no less than the head that taught it" in describe_no_drop(folder)
+    distilled([])
+    assert "what it finds against the head that taught it" in describe_no_drop(folder).split("NOT MEASURED")[1]
+    distilled([LOWER])
+    for last, withdrawn in ((LAST, 0.5), (None, 0)):
+        with pytest.raises(
+            DropError, match=r"NAME 0\.620 against 0\.910 of the head that taught it.*; distil public text"
+        ):
+            check_quality(folder, last, withdrawn=withdrawn, approver=None)
+    passed = check_quality(folder, LAST, withdrawn=0, approver="A. Weiss")
+    assert passed is not None
+    assert passed.describe() == ["recall of NAME is 0.620, and 0.910 of the head that taught this one"]
+
+
 MORE_ALARMS = {"category": FALSE_ALARMS, "tokens": 4000, "recall": 0.21, "before": 0.01, "low": 0.15, "high": 0.25}
 
 

@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 import torch
 
+from aggregator.commands.learning.heads import head_lines
+from aggregator.publishing.head_record import HeadOrigin
+from aggregator.publishing.quality_gate import FALSE_ALARMS
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
 from aggregator.training.defences.distilling import LEAST_SURE, Distillation, digest_of_text, encode_text
+from aggregator.training.head import HeadTraining
+from aggregator.training.judging.comparison import Distilled
+from aggregator.training.judging.recall import ALL, RecallChange
 from aggregator.training.pool import PUBLIC, Pool, read_blocks
 from aggregator.workspace import Workspace, open_workspace
 from shared.constructions.construction import Construction
@@ -125,6 +131,39 @@ def test_text_is_labelled_by_the_teacher_where_it_is_sure(
     assert (tags == np.concatenate(labelled)).all()
 
 
+def test_a_student_is_held_against_its_teacher(workspace: Workspace, construction: Construction, text: Path) -> None:
+    teacher = load_head(workspace.head)
+    torch.manual_seed(1)
+    empty = BiLSTMCRF(BiLSTMCRFConfig(teacher.config.inputs, teacher.config.tags, hidden=6))
+    for student, worse in ((teacher, False), (empty, True)):
+        asked = replace(
+            material(workspace, construction, workspace.public_share), learn=lambda *_, student=student, **__: student
+        )
+        defended = Distillation(Taught(teacher), text).train(asked)
+        assert defended.teacher is teacher
+        told = Distilled("ab").compare_with_teacher(defended, asked, construction.scheme)
+        assert any(change.is_worse for change in told.changes) is worse
+        assert {change.category for change in told.changes} >= {ALL, FALSE_ALARMS}
+
+
+@pytest.mark.parametrize(("recall", "worse"), [(0.9, False), (0.6, True)])
+def test_a_student_that_is_worse_is_told_of(recall: float, worse: bool) -> None:
+    change = RecallChange(ALL, 400, recall, 0.91, recall - 0.93, recall - 0.89)
+    trained = HeadTraining(
+        TaggingConfig(),
+        10,
+        100,
+        HeadOrigin("aa" * 32, ()),
+        0,
+        public=True,
+        redrawn=True,
+        distilled=Distilled("ab", (change,)),
+    )
+    lines = head_lines(trained)
+    assert any(line.startswith(f"  {ALL:20} {recall:.3f}, teacher 0.910") for line in lines)
+    assert any(line.startswith("WARNING: this head is worse than the one that taught it") for line in lines) is worse
+
+
 class TestCommand:
     def test_a_head_is_distilled_and_says_so(self, loop: Loop) -> None:
         notes = loop.notes("south")
@@ -132,8 +171,9 @@ class TestCommand:
             provider("train-head", "--epochs", 1, "--distil", notes, *ALONE, "--workspace", loop.provider)
         ).stdout
         assert "has seen no share" in shown
+        assert "recall against the head of the pool, which taught this one" in shown
         record = json.loads((loop.provider / "head" / "training.json").read_text())
-        assert record["distilled"] == digest_of_text([notes])
+        assert record["distilled"]["text"] == digest_of_text([notes])
         # Whose shares taught it stays on record: a withdrawn one is no part of the next.
         assert {one["site"] for one in record["shares"]} == {"north", "south"}
         # One that learns from the pool says nothing of it.
