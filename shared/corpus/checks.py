@@ -18,7 +18,7 @@ def check_document(document: AnnotatedText) -> None:
     """Refuse what no format can hold or no person can read.
 
     Raises:
-        FormatError: an id that can't be printed; NUL or half a surrogate pair in the text; letters written as escapes of another format.
+        FormatError: an id that can't be printed; NUL or half a surrogate pair in the text; letters that are not written as letters.
         AnnotationError: a label that can't be printed.
     """
     identifier = document.identifier
@@ -35,9 +35,9 @@ def check_document(document: AnnotatedText) -> None:
             "expected text without NUL and half surrogates, got one; remove it", document=identifier, place=place
         )
     if escape := find_escapes(document.text):
-        begins, format = escape
+        begins, written = escape
         raise FormatError(
-            f"expected plain text, got letters written as escapes of {format}, behind which PHI hides; convert the note",
+            f"expected plain text, got letters written {written}, behind which PHI hides; convert the note",
             document=identifier,
             place=f"character {begins}",
         )

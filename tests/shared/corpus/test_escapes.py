@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import quopri
 from pathlib import Path
@@ -32,6 +33,33 @@ ESCAPED = {
         b"Seen by Ana Marchbanks of the clinic at Old Harbour Road. " * 8
     ).decode(),
     "addresses": quote(LINE, safe=" ."),
+    "addresses in Latin-1": quote(LINE.encode("latin-1"), safe=" ."),
+    "addresses of ASCII": quote("Seen by Ana Marchbanks at Old Harbour"),
+    "addresses with line ends": "Seen by%0AAna Marchbanks",
+    "addresses as scripts write them": "Seen by Garc%u00EDa",
+    "line ends of JSON": r"Seen by:\nAna Marchbanks\nMRN: 8043140",
+    "one of them": r"Seen by\nAna Marchbanks",
+    "line ends of Windows": r"Seen by\r\nAna Marchbanks",
+    "tabulators": r"Seen by\tAna\tMarchbanks",
+    "line ends ahead of small letters": r"seen by\nana marchbanks\nward two",
+    "line ends twice escaped": r"Seen by\\nAna Marchbanks",
+    "JSON of scripts": r"Seen by Garc\u{ed}a",
+    "bytes": r"Seen by Garc\xeda",
+    "HL7": "Seen by Garc\\XC3AD\\a",
+    "R": "Seen by Garc<U+00ED>a",
+    "Excel": "Seen by_x000D_Ana Marchbanks",
+    "quoted-printable with line ends": "Seen by=0D=0AAna Marchbanks",
+    "a terminal": "Seen by \x1b[1mAna\x1b[0m Marchbanks",
+    "control characters": "Seen by Ana March\x07banks",
+    "half a decoder": LINE.encode().decode("latin-1"),
+    "half a decoder of Windows": LINE.replace("I", "Á").encode().decode("cp1252", errors="replace"),
+    "base64": base64.b64encode(LINE.encode()).decode(),
+    "base64 of addresses": base64.urlsafe_b64encode(LINE.encode()).decode(),
+    "base64 behind words": "Report: " + base64.b64encode(b"Patient Ana Marchbanks, of Old Harbour Road.").decode(),
+    "base64 of a file": base64.encodebytes(bytes(range(256)) * 2).decode(),
+    "hexadecimal": b"Patient Ana Marchbanks of Old Harbour".hex(),
+    "letters apart": "Seen by " + " ".join("AnaMarchbanks") + " today",
+    "words of letters apart": "Seen by " + "  ".join(" ".join(word) for word in ("Ana", "Marchbanks")),
 }
 PLAIN = (
     LINE,
@@ -40,12 +68,22 @@ PLAIN = (
     "==========================================================================\n" * 3,
     "https://example.org/wiki/C%C3%A1diz and www.example.org/a%20b",
     "a" * 75 + "\n" + "b" * 75,
+    r"Saved in C:\notes\new\temp and in C:\t5\nA; murmurs\rubs\gallops, numbness\tingling, his\hers\nobody's.",
+    "One line\n" + r"and folders notes\new and data\new of it",
+    "FEV1 98%FEV1, 80%CAD, a rise of 50%DA, SpO2 of 95%0n air, Scan%20of%20ward.pdf",
+    "S Ã O   P A U L O, IRMÃ “NÃO”, 37 Â°C, P A T H O L O G Y   R E P O R T",
+    "x_axis, 3_x_0, C:\\_x; a bell\x07 rang, the end\x1a",
+    "72 74 76 20 66 68 70 72 74 76 20 66 68 70 72 74 76 20 66 68 70 72 74 76 20 66 68",
+    "sha 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 and 4c7d8b9e-1234-4f6a-9a0b-7c8d9e0f1a2b4c7d8b9e12344f6a",
+    "Pseudopseudohypoparathyroidism/hyperparathyroidism-associated-osteopathy, AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "ACGT" * 100 + "\n" + "_" * 80 + "\n" + "-" * 80 + "\n" + "+" * 300,
+    "R D C T L N A B E F G H: the quadrants a b c d e f g",
 )
 
 
 @pytest.mark.parametrize("written", ESCAPED.values(), ids=ESCAPED)
 def test_escapes_of_other_formats_are_refused_where_they_begin(written: str) -> None:
-    note = f"Plain line.\n{written}" if not written.startswith("{") else written
+    note = f"Plain line. {written}" if not written.startswith("{") else written
     found = find_escapes(note)
     assert found is not None
     with pytest.raises(FormatError) as refused:
