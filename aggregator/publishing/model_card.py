@@ -98,9 +98,11 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
             )
         )
         if trained.get("distilled"):
+            text = trained["distilled"]
             lines.append(
                 "- no share trained the head itself: what learned from the shares labelled public text, and the head learned from that text"
                 + (" and from the public notes" if trained.get("public") else "")
+                + f"; of {text['tokens']:,} tokens of the text {text['sure']:,} were labelled, {text['phi']:,} of them as PHI"
             )
     return lines
 

@@ -253,7 +253,7 @@ def train(
             defence=defence.name,
             not_counted=defended.left_out,
             rates=defended.rates,
-            distilled=None if text is None else Distilled(text),
+            distilled=Distilled.of(text, defended.lesson) if text and defended.lesson else None,
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None

@@ -25,7 +25,7 @@ from command_line.progress import progress_bar
 if TYPE_CHECKING:
     from aggregator.refreshing.found import Found
     from aggregator.training.head import HeadOptions, HeadTraining
-    from aggregator.training.judging.comparison import Comparison
+    from aggregator.training.judging.comparison import Comparison, Distilled
     from aggregator.training.judging.recall import RecallChange
     from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
@@ -251,19 +251,20 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
         *([_UNDERSAMPLED.format(trained.undersampling)] if trained.undersampling else []),
         _augment_line(trained.augment),
-        *(
-            [
-                "the pool taught a student, which is the head: it learned from public text and from your own notes, and has seen no share"
-            ]
-            if trained.distilled
-            else []
-        ),
+        *([_describe_student(trained.distilled, public=trained.public)] if trained.distilled else []),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         *(f"  {site:20} weighs {rate:.1%} of what it shared" for site, rate in sorted(trained.rates.items())),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
         *(_score_line(score) for score in trained.scores),
         *_worth_lines(trained.scores),
     ]
+
+
+def _describe_student(distilled: Distilled, *, public: bool) -> str:
+    return (
+        f"the pool taught a student, which is the head: it learned from public text{' and from your own notes' if public else ''}, and has seen no share; "
+        f"of {distilled.tokens} tokens of the text the teacher was sure of {distilled.sure / distilled.tokens:.1%}, and took {distilled.phi / distilled.tokens:.2%} for PHI"
+    )
 
 
 def _score_line(score: SiteScore) -> str:

@@ -190,6 +190,23 @@ class PoolMaterial:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """What a student learned from: public text, and the head that labelled it.
+
+    Args:
+        teacher: learned from the pool.
+        tokens: of the text.
+        sure: how many of them it labelled.
+        phi: how many of these it took for PHI.
+    """
+
+    teacher: Tagger
+    tokens: int
+    sure: int
+    phi: int
+
+
+@dataclass(frozen=True)
 class Defended:
     """A head, and what a defence took to train it.
 
@@ -199,7 +216,7 @@ class Defended:
         tokens: of them.
         left_out: tokens of each site whose label did not count, those of sentences that were left out among them.
         rates: chance of a sentence to take part in a pass, of each site of which that is less than 1.
-        teacher: the head that learned from the pool, where the one that is given has not.
+        lesson: what the head learned from in the place of the pool; None where it learned from the pool.
     """
 
     head: Tagger
@@ -207,7 +224,7 @@ class Defended:
     tokens: int
     left_out: Mapping[str, int]
     rates: Mapping[str, float] = field(default_factory=dict)
-    teacher: Tagger | None = None
+    lesson: Lesson | None = None
 
 
 class Defence(ABC):

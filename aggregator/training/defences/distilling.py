@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from aggregator.training.defences.defence import Defence, Defended, Lesson, PoolMaterial
 from aggregator.training.pool import PUBLIC, as_sentences
 from aggregator.training.representer import block_of
 from protocols.payload.opening import create_payload, open_payload
@@ -22,6 +22,7 @@ from shared.constructions.construction import Construction
 from shared.corpus import read_corpus
 from shared.document import Document
 from shared.errors import ConfigurationError
+from shared.labels import UNKNOWN_TAG
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import index_sentences
@@ -102,18 +103,22 @@ class Distillation(Defence):
         steps = material.config.epochs * -(-taught.sentences // material.batch)
         with TemporaryDirectory() as folder:
             labelled = Path(folder) / _FILE
-            self._label(taught.head, material, labelled)
+            lesson = self._label(taught.head, material, labelled)
             public = {site: paths for site, paths in material.payloads.items() if site == PUBLIC}
-            lesson = replace(material, payloads={**public, _TEXT: (labelled,)})
-            with lesson.pool() as pool:
+            shown = replace(material, payloads={**public, _TEXT: (labelled,)})
+            with shown.pool() as pool:
                 passes = max(1, -(-steps * material.batch // pool.sentences))
                 config = replace(material.config, epochs=passes, least_steps=0)
-                student = lesson.learn_from(pool, "student", config)
-        return replace(taught, head=student, teacher=taught.head)
+                student = shown.learn_from(pool, "student", config)
+        return replace(taught, head=student, lesson=lesson)
 
-    def _label(self, teacher: Tagger, material: PoolMaterial, path: Path) -> None:
+    def _label(self, teacher: Tagger, material: PoolMaterial, path: Path) -> Lesson:
+        tokens = sure = phi = 0
         with open_payload(self._text) as text, create_payload(path, dim=CODES, features=text.features) as writer:
             for index in range(text.blocks):
                 block = text.read_block(index)
                 tags = pseudo_labels(teacher, material.read(as_sentences(block)), LEAST_SURE)
                 writer.append(replace(block, tags=tags))
+                known = tags != UNKNOWN_TAG
+                tokens, sure, phi = tokens + len(tags), sure + int(known.sum()), phi + int((known & (tags > 0)).sum())
+        return Lesson(teacher, tokens, sure, phi)

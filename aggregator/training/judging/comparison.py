@@ -8,17 +8,18 @@ earlier version. Where the head is a student, it is held against its teacher as 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from aggregator.publishing.changes import CARD
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES
 from aggregator.publishing.model_card import held_nothing_back
 from aggregator.publishing.releases import last_pipeline
-from aggregator.training.defences.defence import Defended, PoolMaterial
+from aggregator.training.defences.defence import Defended, Lesson, PoolMaterial
 from aggregator.training.judging.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
+from shared.errors import TrainingError
 from shared.labels import LabelScheme
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
@@ -55,21 +56,39 @@ class Distilled:
 
     Args:
         text: digest of the text.
+        tokens, sure, phi: as in `Lesson`.
         changes: its recall against that of the head that labelled the text, by category, and false alarms; nothing where nothing was held out.
     """
 
     text: str
+    tokens: int
+    sure: int
+    phi: int
     changes: tuple[RecallChange, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, lesson: Lesson) -> Distilled:
+        """What is known of it before anything is compared.
+
+        Raises:
+            TrainingError: the teacher is sure of no PHI in the text, so that a student learns from it that there is none.
+        """
+        if not lesson.phi:
+            raise TrainingError(
+                f"--distil: expected text in which the head of the pool is sure of some PHI, got {lesson.tokens} tokens without; distil text that is "
+                "written as the notes are, or train without --distil"
+            )
+        return cls(text, lesson.tokens, lesson.sure, lesson.phi)
 
     def compare_with_teacher(self, defended: Defended, material: PoolMaterial, scheme: LabelScheme) -> Distilled:
         """The same with what the student finds on the tenth that is held out, of which neither has seen anything."""
-        assert defended.teacher is not None
+        assert defended.lesson is not None
         held_out = material.held_out_pool(material.files)
-        return replace(self, changes=compare_recall(defended.head, defended.teacher, held_out, scheme))
+        return replace(self, changes=compare_recall(defended.head, defended.lesson.teacher, held_out, scheme))
 
     def as_json(self) -> dict[str, object]:
         """The record."""
-        return {"text": self.text, "changes": [change.as_json() for change in self.changes]}
+        return asdict(self) | {"changes": [change.as_json() for change in self.changes]}
 
 
 def compare_with_last(workspace: Workspace, head: Tagger, material: PoolMaterial) -> Comparison | None:

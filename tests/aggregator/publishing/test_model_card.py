@@ -64,7 +64,7 @@ def test_a_head_that_was_trained_with_hospitals_is_not_told_as_the_provider_s_al
 
 def test_a_student_is_told_from_a_head_that_shares_trained(tmp_path: Path) -> None:
     fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
-    text = {"text": "ab" * 32, "changes": []}
+    text = {"text": "ab" * 32, "tokens": 4000, "sure": 3900, "phi": 50, "changes": []}
     for distilled, public, told in ((None, True, 0), (text, True, 1), (text, False, 1)):
         record = {"sentences": 9, "tokens": 99, "shares": [], "public": public, "distilled": distilled}
         (tmp_path / "training.json").write_text(json.dumps(record))

@@ -13,7 +13,7 @@ import torch
 from aggregator.commands.learning.heads import head_lines
 from aggregator.publishing.head_record import HeadOrigin
 from aggregator.publishing.quality_gate import FALSE_ALARMS
-from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from aggregator.training.defences.defence import Defence, Defended, Lesson, PoolMaterial
 from aggregator.training.defences.distilling import LEAST_SURE, Distillation, digest_of_text, encode_text
 from aggregator.training.head import HeadTraining
 from aggregator.training.judging.comparison import Distilled
@@ -23,7 +23,7 @@ from aggregator.workspace import Workspace, open_workspace
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
@@ -140,10 +140,17 @@ def test_a_student_is_held_against_its_teacher(workspace: Workspace, constructio
             material(workspace, construction, workspace.public_share), learn=lambda *_, student=student, **__: student
         )
         defended = Distillation(Taught(teacher), text).train(asked)
-        assert defended.teacher is teacher
-        told = Distilled("ab").compare_with_teacher(defended, asked, construction.scheme)
+        assert defended.lesson is not None
+        assert defended.lesson.teacher is teacher
+        assert defended.lesson.tokens > defended.lesson.sure > defended.lesson.phi > 0
+        told = Distilled.of("ab", defended.lesson).compare_with_teacher(defended, asked, construction.scheme)
         assert any(change.is_worse for change in told.changes) is worse
         assert {change.category for change in told.changes} >= {ALL, FALSE_ALARMS}
+
+
+def test_text_in_which_nothing_is_surely_phi_is_refused(workspace: Workspace) -> None:
+    with pytest.raises(TrainingError, match="got 90 tokens without; distil text that is written as the notes are"):
+        Distilled.of("ab", Lesson(load_head(workspace.head), 90, 80, 0))
 
 
 @pytest.mark.parametrize(("recall", "worse"), [(0.9, False), (0.6, True)])
@@ -157,32 +164,31 @@ def test_a_student_that_is_worse_is_told_of(recall: float, worse: bool) -> None:
         0,
         public=True,
         redrawn=True,
-        distilled=Distilled("ab", (change,)),
+        distilled=Distilled("ab", 4000, 3900, 50, (change,)),
     )
     lines = head_lines(trained)
+    assert any(
+        "of 4000 tokens of the text the teacher was sure of 97.5%, and took 1.25% for PHI" in line for line in lines
+    )
     assert any(line.startswith(f"  {ALL:20} {recall:.3f}, teacher 0.910") for line in lines)
     assert any(line.startswith("WARNING: this head is worse than the one that taught it") for line in lines) is worse
 
 
 class TestCommand:
-    def test_a_head_is_distilled_and_says_so(self, loop: Loop) -> None:
-        notes = loop.notes("south")
-        shown = done(
-            provider("train-head", "--epochs", 1, "--distil", notes, *ALONE, "--workspace", loop.provider)
-        ).stdout
+    def test_a_student_finds_what_the_pool_taught_and_says_so(self, loop: Loop) -> None:
+        notes = loop.notes("public")
+        shown = done(train_head(loop, "--distil", notes, "--no-operating-points")).stdout
         assert "has seen no share" in shown
         assert "recall against the head of the pool, which taught this one" in shown
         record = json.loads((loop.provider / "head" / "training.json").read_text())
+        assert all(site["f1"] > 0.5 for site in record["sites"])
         assert record["distilled"]["text"] == digest_of_text([notes])
         # Whose shares taught it stays on record: a withdrawn one is no part of the next.
         assert {one["site"] for one in record["shares"]} == {"north", "south"}
-        # One that learns from the pool says nothing of it.
+
+    def test_one_that_learns_from_the_pool_says_nothing_of_it(self, loop: Loop) -> None:
         plain = values(provider("train-head", "--epochs", 1, *ALONE, "--workspace", loop.provider, "--json"))
         assert "distilled" not in plain
-
-    def test_a_student_finds_what_the_pool_taught(self, loop: Loop) -> None:
-        told = values(train_head(loop, "--distil", loop.notes("public"), "--no-operating-points", "--json"))
-        assert all(site["f1"] > 0.5 for site in told["sites"])
 
     def test_other_text_is_another_training(self, loop: Loop) -> None:
         kept = loop.provider / "unfinished" / "train-head"
