@@ -57,8 +57,10 @@ class GaussianNoise(nn.Module):
     def __init__(self, dim: int, *, initial: float, floor: float) -> None:
         super().__init__()
         self.floor = floor
-        # Inverse of softplus, so that `scale` starts at `initial`.
-        self.raw = nn.Parameter(_unsoftplus(torch.full((dim,), max(float(initial) - floor, 1e-4))))
+        # Inverse of softplus, so that `scale` starts at `initial`. Not computed on the device `meta`, on which a description is tried
+        # first: there torch loads what compiles networks, which takes seconds.
+        start = torch.full((dim,), max(float(initial) - floor, 1e-4), device="cpu")
+        self.raw = nn.Parameter(_unsoftplus(start).to(torch.get_default_device()))
 
     @property
     def scale(self) -> Tensor:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.overrides import TorchFunctionMode
 
 from foundation.errors import StorageError
 from shared.errors import ModelError
@@ -49,6 +51,22 @@ def test_what_is_saved_is_loaded_frozen(tmp_path: Path) -> None:
     assert not any(parameter.requires_grad for parameter in loaded.parameters())
     for name, tensor in representer.state_dict().items():
         assert torch.equal(tensor, loaded.state_dict()[name])
+
+
+def test_a_description_is_tried_without_computing_its_noise(folder: Path) -> None:
+    """To compute on the device `meta` torch loads what compiles networks: two seconds for whoever loads a representer."""
+    computed = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func in (torch.expm1, torch.log):
+                computed.append(args[0].is_meta)
+            return func(*args, **(kwargs or {}))
+
+    with Watch():
+        load_representer(folder)
+    assert computed
+    assert not any(computed)
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, DESCRIPTION])
