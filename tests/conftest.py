@@ -7,6 +7,9 @@ import os
 # Read by torch when a test imports it, here and in every process that a test starts; most tests of the exchange never do.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# What was compiled is kept, whatever is usual here: else every worker, and every process that a test starts, compiles all anew.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+
 import gc
 import shutil
 import sys
@@ -24,6 +27,9 @@ from tests.once import made_once
 
 if TYPE_CHECKING:
     from tests.loop import Loop
+
+# The same of this process.
+sys.dont_write_bytecode = False
 
 # No test judges time: on a busy machine, examples that take a moment would fail. Thirty examples where a test asks for no
 # other number: every run draws others.
