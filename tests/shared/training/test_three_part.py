@@ -224,27 +224,34 @@ whole_training = cache(lambda alternation: kept_training(alternation, None))
 
 
 # The two differ in the third part alone.
-@pytest.mark.parametrize(("alternation", "epochs"), [*(("epochs", epochs) for epochs in range(8)), ("batches", 5)])
+@pytest.mark.parametrize(("alternation", "cuts", "parts"), [("epochs", 8, 4), ("batches", 6, 3)])
 def test_a_training_that_was_cut_ends_in_the_same_weights(
-    alternation: str, epochs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alternation: str, cuts: int, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is cut in every epoch, and goes on each time from what the cut before has left."""
     whole, record = whole_training(alternation)
     saved = ThreePartTraining.note
-    count = 0
+    ahead, cut_in = 0, []
 
     def cut(self: ThreePartTraining, *given: Any) -> None:
-        nonlocal count
+        nonlocal ahead
         saved(self, *given)
-        count += given[0] != "branches"
-        if count == epochs + 1:
+        ahead -= given[0] != "branches"
+        if ahead < 0:
+            cut_in.append(given[0])
             raise _CutError
 
     with monkeypatch.context() as patch:
         patch.setattr(ThreePartTraining, "note", cut)
-        with pytest.raises(_CutError):
-            kept_training(alternation, tmp_path / "kept")
+        for number in range(cuts):
+            # The epoch that was cut is done again, and the next one is cut.
+            ahead = min(number, 1)
+            torch.manual_seed(99)
+            with pytest.raises(_CutError):
+                kept_training(alternation, tmp_path / "kept")
     torch.manual_seed(99)
     found, again = kept_training(alternation, tmp_path / "kept")
+    assert len(set(cut_in)) == parts, cut_in
     assert same(whole, found)
     assert repr(again) == repr(record)
 
