@@ -44,8 +44,9 @@ demo: $(INSTALLED)
 # Two threads of torch on a busy core run several times slower than one.
 test unit: export OMP_NUM_THREADS = 1
 
+# Each worker gets half of the files and takes from the other's only at the end: what the tests of a file share is made once.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 unit: $(INSTALLED)
 	$(BIN)/python -m pytest $(UNIT)
@@ -84,7 +85,7 @@ federated: $(FEDERATED)/.installed
 
 coverage: $(INSTALLED)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

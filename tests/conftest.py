@@ -39,12 +39,11 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Search for garbage neither among what is being imported, nor ever again in it: it is most of the heap and stays to the end."""
+    """Search for garbage neither among what is being imported, nor ever in it: it is most of the heap and stays to the end."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 
