@@ -55,7 +55,7 @@ def test_what_is_saved_is_loaded_frozen(tmp_path: Path) -> None:
 
 def test_a_description_is_tried_without_computing_its_noise(folder: Path) -> None:
     """To compute on the device `meta` torch loads what compiles networks: two seconds for whoever loads a representer."""
-    computed = []
+    computed: list[bool] = []
 
     class Watch(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

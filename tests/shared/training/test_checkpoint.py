@@ -69,7 +69,7 @@ whole = cache(lambda name: train(name))
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_training_that_was_cut_ends_in_the_same_weights(name: str, tmp_path: Path) -> None:
     """Three cuts, and each time it goes on from what the cut before has left."""
-    began = []
+    began: list[int] = []
     for share in (0.1, 0.5, 0.9):
         began.append(cut(name, tmp_path / "kept", share))
         torch.manual_seed(99)

@@ -231,7 +231,8 @@ def test_a_training_that_was_cut_ends_in_the_same_weights(
     """It is cut in every epoch, and goes on each time from what the cut before has left."""
     whole, record = whole_training(alternation)
     saved = ThreePartTraining.note
-    ahead, cut_in = 0, []
+    ahead = 0
+    cut_in: list[str] = []
 
     def cut(self: ThreePartTraining, *given: Any) -> None:
         nonlocal ahead
