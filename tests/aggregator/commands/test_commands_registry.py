@@ -11,6 +11,7 @@ import pytest
 
 from aggregator.registry import audit_log
 from aggregator.workspace import open_workspace
+from tests.aggregator.copied import copied_with
 from tests.databases import Database
 from tests.loop import done, provider, refused, values
 
@@ -18,14 +19,15 @@ from tests.loop import done, provider, refused, values
 @pytest.fixture
 def workspace(database: Database, tmp_path: Path) -> Path:
     """With a few events, its registry in each kind of database."""
-    root = tmp_path / "provider"
-    database_option = () if database.path else ("--database", database.url)
-    done(provider("init", root, *database_option))
-    with closing(open_workspace(root).registry()) as registry:
-        for number in range(3):
-            with registry.transaction() as session:
-                audit_log.append(session, "north", "test", {"number": number, "reason": "\u202eevil"})
-    return root
+
+    def make(root: Path, url: str | None) -> None:
+        done(provider("init", root, *(() if url is None else ("--database", url))))
+        with closing(open_workspace(root).registry()) as registry:
+            for number in range(3):
+                with registry.transaction() as session:
+                    audit_log.append(session, "north", "test", {"number": number, "reason": "\u202eevil"})
+
+    return copied_with(database, "a log with evil", make, tmp_path / "provider")
 
 
 def tamper(workspace: Path, database: Database, *statements: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from aggregator import workspace as workspaces
 from aggregator.enrolled import site_rotation, sites
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
@@ -34,9 +33,7 @@ def days(count: int) -> datetime.date:
 
 @pytest.fixture
 def workspace(database: Database, tmp_path: Path) -> Workspace:
-    if database.path is not None:
-        return new_workspace(tmp_path / "provider")
-    return workspaces.create(tmp_path / "provider", "north", "i2b2_2014", database=database.url)
+    return new_workspace(tmp_path / "provider", database=database)
 
 
 def new_key() -> PrivateKey:

@@ -13,7 +13,7 @@ from aggregator.ingestion.ingest import Decision
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
-from bench.exchange.world import Sentences, World, build, invented_terms
+from bench.exchange.world import Sentences, World, invented_terms
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.share.bundle import seal_bundle
 from protocols.share.receipt import read_receipt
@@ -22,12 +22,8 @@ from tests.databases import Database
 
 
 @pytest.fixture
-def world(database: Database, request: pytest.FixtureRequest, tmp_path: Path) -> World:
-    if database.kind == "postgresql":
-        return build(tmp_path / "world", database=database.url)
-    # A file can be copied, which is much quicker.
-    found: World = request.getfixturevalue("small")
-    return found
+def world(database: Database, tmp_path: Path) -> World:
+    return new_world(tmp_path / "world", database)
 
 
 @pytest.fixture

@@ -28,10 +28,11 @@ from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
-from bench.exchange.world import World, build, invented_terms
+from bench.exchange.world import World, invented_terms
 from foundation.errors import StorageError
+from tests.aggregator.copied import new_world
 from tests.aggregator.ingestion.taking_in import nothing_left, rows
-from tests.databases import Postgres
+from tests.databases import Database, Postgres
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -359,7 +360,7 @@ class TestDatabase:
     def test_a_server_that_goes_while_a_share_is_checked(
         self, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        world = build(tmp_path / "world", database=postgres.new_database())
+        world = new_world(tmp_path / "world", Database(postgres.new_database(), server=postgres))
         workspace, bundle = world.workspace(), world.bundle()
 
         def gone(*arguments: Any) -> None:

@@ -19,19 +19,22 @@ from aggregator.registry import Registry, audit_log, open_registry
 from aggregator.registry.audit_log import START, Event
 from protocols.canonical import MAX_INTEGER, Json
 from protocols.errors import ProtocolError
+from tests.aggregator.copied import new_registry
 from tests.databases import Database
 
 EVENTS = 5
 
 
-@pytest.fixture
-def registry(database: Database) -> Registry:
-    """With a few events."""
-    made = open_registry(database.url)
+def begin(registry: Registry) -> None:
     for number in range(1, EVENTS + 1):
-        with made.transaction() as session:
+        with registry.transaction() as session:
             audit_log.append(session, f"site-{number}", "test", {"number": number, "reason": 'schlüssel "weg"\n'})
-    return made
+
+
+@pytest.fixture
+def registry(database: Database, tmp_path: Path) -> Registry:
+    """With a few events."""
+    return new_registry(tmp_path, database, "a few events", begin)
 
 
 def count(registry: Registry, *known: str) -> int:

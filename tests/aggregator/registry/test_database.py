@@ -20,14 +20,15 @@ from aggregator.registry import Registry, audit_log, database_url, engines, open
 from aggregator.registry.tables import ShareRow, SiteRow, Table, UploadRow
 from aggregator.registry.times import now
 from shared.errors import ConfigurationError
+from tests.aggregator.copied import new_registry
 from tests.aggregator.registry import workers
 from tests.aggregator.registry.rows import add, share, site
 from tests.databases import Database, Postgres
 
 
 @pytest.fixture
-def registry(database: Database) -> Registry:
-    return open_registry(database.url)
+def registry(database: Database, tmp_path: Path) -> Registry:
+    return new_registry(tmp_path, database)
 
 
 def names(registry: Registry) -> list[str]:
@@ -152,7 +153,8 @@ def test_a_writer_that_is_killed_leaves_nothing_and_keeps_nobody_waiting(
     assert names(registry) == ["next"]
 
 
-def test_the_migrations_make_exactly_the_tables(registry: Registry, database: Database) -> None:
+def test_the_migrations_make_exactly_the_tables(database: Database) -> None:
+    open_registry(database.url).close()
     engine = database.engine()
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []

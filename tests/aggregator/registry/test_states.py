@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select, text
 
 from aggregator.errors import DatabaseError
-from aggregator.registry import Registry, open_registry
+from aggregator.registry import Registry
 from aggregator.registry.states import AlarmKind, KeyState, ShareState, SiteState, UploadState
 from aggregator.registry.tables import AlarmRow, ShareRow, SiteRow
 from aggregator.registry.times import now
 from protocols.canonical import canonical_bytes
 from protocols.share.receipt import ReceiptState
+from tests.aggregator.copied import new_registry
 from tests.aggregator.registry.rows import add, share, site
 from tests.databases import Database
 
@@ -29,8 +31,8 @@ WORDS = {
 
 
 @pytest.fixture
-def registry(database: Database) -> Registry:
-    return open_registry(database.url)
+def registry(database: Database, tmp_path: Path) -> Registry:
+    return new_registry(tmp_path, database)
 
 
 @pytest.mark.parametrize(("states", "words"), WORDS.items(), ids=lambda one: getattr(one, "__name__", ""))
