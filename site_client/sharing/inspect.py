@@ -32,7 +32,7 @@ from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.figures import KEYS
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
-from site_client.sharing.readable.recorded import RecordedNotes
+from site_client.sharing.readable.recorded import Given, RecordedNotes
 from site_client.sharing.readable.side_channels import Channels, channels
 from site_client.sharing.search import STRETCH_BYTES, Search, search
 from site_client.workspace import Workspace
@@ -70,6 +70,7 @@ class Inspection:
         reading: its sentences as anybody reads them; None where they can't be listed.
         unread: why not, in words.
         features: the feature columns among the columns.
+        given: how far the notes that were given are its own; None where none were, or nothing tells.
     """
 
     manifest: ShareManifest
@@ -81,6 +82,16 @@ class Inspection:
     reading: Reading | None = None
     unread: str = ""
     features: tuple[FeatureColumn, ...] = ()
+    given: Given | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What who reads on has to know ahead of all else; most often nothing."""
+        of_notes = "" if self.given is None else self.given.warning
+        return [
+            *([of_notes] if of_notes else []),
+            *warnings(self.looked, reported=self.report is not None),
+        ]
 
     @property
     def format_bytes(self) -> int:
@@ -109,6 +120,7 @@ class Inspection:
             else {name: vars(one) for name, one in self.report.categories.items()},
             "looked": None if self.looked is None else asdict(self.looked),
             "searched": None if self.searched is None else vars(self.searched),
+            "notes_missing": None if self.given is None or self.given.notes is None else self.given.missing,
             "judged": list(self.judged),
         }
 
@@ -141,7 +153,7 @@ def inspect(
     manifest = share.manifest
     construction, unread = _construction(workspace, manifest)
     chance = Chance.stated(scheme, manifest.protection) if construction is None else Chance.of(construction)
-    report = read_report(path, manifest)
+    report, recorded = read_report(path, manifest), RecordedNotes.of(workspace, manifest.sequence)
     read = (
         None
         if construction is None
@@ -149,14 +161,16 @@ def inspect(
             share,
             construction,
             sentences,
-            RecordedNotes.of(workspace, manifest.sequence),
+            recorded,
             None if report is None else report.hidden_words,
         )
     )
-    passing = documents if documents is None or read is None else read.watch(documents)
+    watch = read or recorded
+    passing = documents if documents is None or watch is None else watch.watch(documents)
     searched = None if passing is None else search(path, passing)
     with share.open() as reader:
         counted, features = channels(reader, scheme, chance, None if read is None else read.hidden), reader.features
+    reading = None if read is None else read.result()
     return Inspection(
         manifest,
         (*_columns(manifest), *_feature_columns(manifest, features)),
@@ -164,10 +178,20 @@ def inspect(
         report,
         searched,
         _judged(workspace, manifest.release),
-        None if read is None else read.result(),
+        reading,
         unread,
         features,
+        None if documents is None else _given(recorded, reading),
     )
+
+
+def _given(recorded: RecordedNotes | None, reading: Reading | None) -> Given | None:
+    """How far the notes that have passed are those of a share; None where neither a record nor a sentence tells."""
+    if recorded is None and reading is None:
+        return None
+    notes, missing = (None, 0) if recorded is None else (recorded.notes, recorded.missing)
+    sentences, found = (0, 0) if reading is None else (reading.counts.sentences, reading.counts.with_original)
+    return Given(notes, missing, sentences, found)
 
 
 def _construction(workspace: Workspace, manifest: ShareManifest) -> tuple[Coded | None, str]:
@@ -253,7 +277,7 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
-        *(f"WARNING: {line}" for line in warnings(inspection.looked, reported=inspection.report is not None)),
+        *(f"WARNING: {line}" for line in inspection.warnings),
         "",
         *_reading_lines(inspection, most, originals=originals),
         "",

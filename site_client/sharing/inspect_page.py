@@ -15,7 +15,7 @@ from markupsafe import Markup
 from foundation.files import write_text
 from shared.report import plots
 from shared.text.casing import CASING_CLASSES
-from site_client.sharing.encode_report import EncodeReport, looked_lines, warnings
+from site_client.sharing.encode_report import EncodeReport, looked_lines
 from site_client.sharing.inspect import Inspection, search_lines
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.reading import CONTENT, hidden_line
@@ -55,7 +55,7 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         stated=inspection.manifest.to_json(),
         protection=protection_lines(inspection.manifest.protection),
         search=[] if inspection.searched is None else search_lines(inspection.searched),
-        warnings=warnings(inspection.looked, reported=inspection.report is not None),
+        warnings=inspection.warnings,
         looked=looked_lines(inspection.looked),
         lengths=_lengths(inspection.channels.lengths),
         colours=dict(zip(CASING_CLASSES, _COLOURS, strict=True)),

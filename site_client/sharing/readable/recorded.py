@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +18,48 @@ from site_client.workspace import Workspace
 
 UNRECORDED = "for known-notes/ of this workspace does not tell which notes it was made from"
 
+# Of the right notes a few sentences may stay without their original.
+_MOST_FOUND = 0.9
+
+
+@dataclass(frozen=True)
+class Given:
+    """How far the notes that were given are those of a share.
+
+    Args:
+        notes: that it was made from; None where that is not recorded.
+        missing: of these, not among the given ones.
+        sentences: of the share; 0 where they can't be listed.
+        found: of these, found again.
+    """
+
+    notes: int | None
+    missing: int
+    sentences: int
+    found: int
+
+    @property
+    def warning(self) -> str:
+        """What who reads the counts has to know ahead of them; "" where the notes are those of the share."""
+        found_none = self.missing == self.notes if self.notes else not self.found
+        if found_none:
+            own = [f"{self.notes} notes"] if self.notes else []
+            own += [f"{self.sentences} sentences"] if self.sentences else []
+            return (
+                f"these are not the notes that this share was made from: of its {' and '.join(own)} none was found in them; what follows is of "
+                "the notes given, and says nothing of its own"
+            )
+        part = (
+            [f"{self.missing} of the {self.notes} notes that this share was made from are not among these"]
+            if self.missing
+            else []
+        )
+        if self.found < _MOST_FOUND * self.sentences or (part and self.sentences):
+            part.append(
+                f"{self.sentences - self.found} of its {self.sentences} sentences were not found again in these notes"
+            )
+        return f"{', and '.join(part)}: what follows is of the notes given only" if part else ""
+
 
 class RecordedNotes:
     """Knows the notes of a share, each once.
@@ -26,6 +71,8 @@ class RecordedNotes:
 
     def __init__(self, key: DigestKey, known: ShareDigests) -> None:
         self._key, self._left = key, set(known.notes)
+        self.notes = len(known.notes)
+        """That it was made from."""
         self._sentences = None if known.of_earlier_version else known.known
 
     @classmethod
@@ -45,6 +92,17 @@ class RecordedNotes:
         except (LedgerError, StorageError, WorkspaceError):
             return None
         return cls(key, known)
+
+    @property
+    def missing(self) -> int:
+        """Of these, not taken yet."""
+        return len(self._left)
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents as they are, each taken on the way."""
+        for document in documents:
+            self.take(document)
+            yield document
 
     def take(self, document: Document) -> bool:
         """Whether the share was made from this note; of two of the same text, from the first."""

@@ -34,6 +34,7 @@ from site_client.sharing.readable.counts import Tally
 from site_client.sharing.readable.lexicon import Lexicon, Token
 from site_client.sharing.readable.originals import Originals
 from site_client.sharing.readable.reading import Reader, drawn_sentences
+from site_client.sharing.readable.recorded import RecordedNotes
 from site_client.sharing.readable.sentences import own_tokens, parted, read_tokens, sentence_line
 from site_client.workspace import Workspace, open_workspace
 from tests import constructions
@@ -513,3 +514,78 @@ def test_a_share_whose_release_is_gone_is_inspected_but_for_its_sentences(loop: 
     found = inspect(opened, loop.root / "north.parquet", SCHEME, None)
     assert found.reading is None
     assert "can NOT be listed here without its release" in "\n".join(inspection_lines(found))
+
+
+WRONG = "these are not the notes that this share was made from"
+
+
+def warned(found: Inspection, page: Path) -> list[str]:
+    """What an inspection warns of, in words and on its page alike."""
+    lines = inspection_lines(found)
+    # Ahead of all that the notes are held against.
+    head = lines[: lines.index("")]
+    warnings = [line.removeprefix("WARNING: ") for line in lines if line.startswith("WARNING")]
+    assert [line.removeprefix("WARNING: ") for line in head if line.startswith("WARNING")] == warnings
+    text = Page(write_page(found, page)).text
+    assert all(f"{line[0].upper()}{line[1:]}." in text for line in warnings)
+    return [line for line in warnings if "pipeline looked" not in line]
+
+
+def test_other_notes_than_those_of_the_share_are_warned_of(site: Workspace, tmp_path: Path) -> None:
+    other = list(tiny_notes(12, 77, "other"))
+    found = inspect(site, share_of(site), SCHEME, other)
+    assert found.as_json()["notes_missing"] == 39
+    (line,) = warned(found, tmp_path / "page.html")
+    assert line.startswith(f"{WRONG}: of its 39 notes and 156 sentences none was found in them")
+    assert line.endswith("what follows is of the notes given, and says nothing of its own")
+
+
+def test_a_part_of_the_notes_is_warned_of_with_what_was_not_found(site: Workspace, tmp_path: Path) -> None:
+    found = inspect(site, share_of(site), SCHEME, NOTES[:30])
+    assert found.reading is not None
+    missing = found.as_json()["notes_missing"]
+    assert missing in (9, 10)
+    (line,) = warned(found, tmp_path / "page.html")
+    left = 156 - found.reading.counts.with_original
+    assert f"{missing} of the 39 notes that this share was made from are not among these" in line
+    assert f"{left} of its 156 sentences were not found again" in line
+    assert WRONG not in line
+
+
+def test_the_notes_of_the_share_beside_others_are_not_warned_of(site: Workspace, tmp_path: Path) -> None:
+    found = inspect(site, share_of(site), SCHEME, [*tiny_notes(12, 77, "other"), *NOTES])
+    assert found.as_json()["notes_missing"] == 0
+    assert not warned(found, tmp_path / "page.html")
+    without = inspect(site, share_of(site), SCHEME, None)
+    assert without.as_json()["notes_missing"] is None
+    assert not warned(without, tmp_path / "page.html")
+
+
+@pytest.mark.parametrize("notes", [39, 12, 0])
+def test_where_no_notes_are_recorded_sentences_tell_whose_they_are(
+    notes: int, site: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordedNotes, "of", lambda workspace, sequence: None)
+    given = NOTES[:notes] or [note("other", "Nobody wrote this sentence about chest pain in a note of ours.\n")]
+    found = inspect(site, share_of(site), SCHEME, given)
+    assert found.as_json()["notes_missing"] is None
+    said = warned(found, tmp_path / "page.html")
+    if notes == 39:
+        assert not said
+    elif notes:
+        assert "of its 156 sentences were not found again in these notes" in said[0]
+        assert WRONG not in said[0]
+    else:
+        assert said[0].startswith(f"{WRONG}: of its 156 sentences none was found in them")
+
+
+def test_other_notes_than_those_of_a_share_of_vectors_are_warned_of(tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)])
+    site = sites.site(tmp_path, constructions.surrogates_centres(sites.vocabulary(), SCHEME, bank))
+    share = tmp_path / "a.parquet"
+    done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, "--workspace", site.root))
+    (line,) = warned(inspect(site, share, SCHEME, NOTES[4:8]), tmp_path / "page.html")
+    assert line.startswith(f"{WRONG}: of its 4 notes none was found in them")
+    (line,) = warned(inspect(site, share, SCHEME, NOTES[:3]), tmp_path / "page.html")
+    assert line.startswith("1 of the 4 notes that this share was made from are not among these:")
+    assert not warned(inspect(site, share, SCHEME, NOTES[:4]), tmp_path / "page.html")
