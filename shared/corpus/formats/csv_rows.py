@@ -73,8 +73,7 @@ class Ids:
             rows: the table's, as `read_rows` gives them.
         """
         others = [number for number, name in enumerate(header) if name != text_column]
-        # Of two columns of that name the last one is the id.
-        own = [number for number in others if header[number] == ID_COLUMN][-1:]
+        own = [number for number in others if header[number] == ID_COLUMN]
         named = own or [number for number in others if _CALLED_ID.search(_HUMPS.sub("_", header[number]).casefold())]
         if named or not others:
             return cls(next(iter(named), None))

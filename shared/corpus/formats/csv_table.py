@@ -60,6 +60,7 @@ class CsvTable(Format):
                     document=file.name,
                 )
             header, as_it_came = (next(csv.reader([line], delimiter=delimiter), []) for line in (header_line, came))
+            _require_once(header, (self.text_column, ID_COLUMN), file.name)
             mark = _MARK if first_line.startswith(_MARK) else ""
             dialect = _Dialect(mark, delimiter, "\r\n" if header_line.endswith("\r\n") else "\n")
             ids = None if self._own else self._ids(file, header, delimiter)
@@ -97,7 +98,6 @@ class CsvTable(Format):
         """Write the documents of one file; see Format."""
         for number, document in enumerate(documents):
             dialect, header, row = document.record
-            # Of two columns of one name the last was read; whatever stands in the other is no column to keep.
             filled = [
                 document.text if name == self.text_column else value for name, value in zip(header, row, strict=True)
             ]
@@ -149,6 +149,13 @@ def find_delimiter(header_line: str, text_column: str, file: str) -> str | None:
     if problem:
         raise FormatError(problem, document=file)
     return None
+
+
+def _require_once(header: list[str], names: Iterable[str], file: str) -> None:
+    """Returns if no column that is read has a second one of its name: of two texts one would be lost."""
+    for name in names:
+        if (columns := header.count(name)) > 1:
+            raise FormatError(f"expected one column '{name}', got {columns}; rename the others", document=file)
 
 
 def _in_utf8(line: str, encoding: str) -> str:

@@ -143,6 +143,11 @@ def test_a_column_called_id_is_the_only_one_that_is_looked_at(tmp_path: Path) ->
     assert len(list(read_corpus(tmp_path / "in.csv"))) == 3
 
 
+def test_columns_that_are_not_read_may_share_a_name(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,text,,\na,x,1,\nb,y,,2\n")
+    assert [one.text for one in read_corpus(tmp_path / "in.csv")] == ["x", "y"]
+
+
 def test_every_part_counts_the_rest_of_a_table_once(tmp_path: Path) -> None:
     path = broken(tmp_path / "in.csv", BROKEN["a quote that is not doubled"][0])
     read, aside = [], []
