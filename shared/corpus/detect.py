@@ -6,6 +6,7 @@ Without a named format every file must be of one kind, because a stray file may 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -22,7 +23,7 @@ from shared.corpus.formats.records.doccano import LABEL_KEYS
 from shared.corpus.formats.records.json_records import JsonRecords, json_entries
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
-from shared.corpus.parsing.decoding import ENCODINGS, as_utf8, decode_json
+from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
 from shared.corpus.parsing.format import stem_of, suffix_of
 from shared.errors import CorpusError, FormatError
 
@@ -233,9 +234,9 @@ def _sniff_json(folder: Path, names: tuple[str, ...], text_column: str) -> Itera
 
 def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
     try:
-        # Reading will say what is wrong with it.
-        record = decode_json(data, "", keys_once=False)
-    except CorpusError:
+        # Whatever is wrong with it beside its keys, its encoding included, reading will say.
+        record = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict):
         return None

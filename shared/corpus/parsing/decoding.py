@@ -79,13 +79,12 @@ def _advice(data: bytes) -> str:
     return "convert it to UTF-8, or name what it is in by --encoding"
 
 
-def decode_json(data: bytes, document: str, *, keys_once: bool = True) -> Any:
+def decode_json(data: bytes, document: str) -> Any:
     """One JSON value.
 
     Args:
         data: of it alone.
         document: for errors.
-        keys_once: whether an object with one key twice is refused; else the last is read.
 
     Raises:
         FormatError: not UTF-8, not JSON, holding half a surrogate pair, which no text file can hold, or an object with one key twice, of which
@@ -93,7 +92,7 @@ def decode_json(data: bytes, document: str, *, keys_once: bool = True) -> Any:
     """
     text = decode_utf8(data, document)
     try:
-        value = json.loads(text, object_pairs_hook=_keys_once if keys_once else None)
+        value = json.loads(text, object_pairs_hook=_keys_once)
     except _RepeatedKeyError:
         problem = "expected each key of an object once, got one a second time; leave the right one"
     except json.JSONDecodeError as error:

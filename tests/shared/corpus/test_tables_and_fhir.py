@@ -339,6 +339,17 @@ def test_the_encoding_that_a_note_looks_like_is_named(data: bytes, says: str, tm
         list(read_corpus(tmp_path / "b.csv"))
 
 
+def test_records_are_recognised_where_none_is_utf8(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes('{"text": "ñandú"}\n{"text": "Núñez"}\n'.encode("windows-1252"))
+    corpus = read_corpus(tmp_path / "in.jsonl", encoding="windows-1252")
+    assert [one.text for one in corpus] == ["ñandú", "Núñez"]
+
+
+def test_the_only_record_is_recognised_behind_a_mark(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('\ufeff{"text": "ñandú"}\n', encoding="utf-8")
+    assert [one.text for one in read_corpus(tmp_path / "in.jsonl")] == ["ñandú"]
+
+
 ROWS = (("id", "observación", "médico"), ("1", "ñandú", "Núñez"), ("2", "plain", "Lopez"))
 
 
