@@ -16,9 +16,10 @@ import numpy as np
 
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
 from shared.document import Annotation, Document
+from shared.text.letters import as_printed, only_words
 from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.phrases import Kind, Phrase, PhraseParser, find_phrases
-from site_client.sharing.digest_files import Digests, sample_runs
+from site_client.sharing.digest_files import Digests, compared_runs, kept_runs
 
 Key = tuple[Kind, str]
 MayStand = Callable[[Sequence[str]], Sequence[bool]]
@@ -26,8 +27,6 @@ MayStand = Callable[[Sequence[str]], Sequence[bool]]
 _COPIED = 0.5
 # Shorter sentences and runs stand in notes of different patients by chance. Some notes have short sentences alone, so both are looked at.
 _LEAST_WORDS = 8
-# Of a note's runs a sample is kept, and another compared, where it holds so many; all where not.
-_RUNS_KEPT, _RUNS_COMPARED = 32, 8
 
 
 @dataclass(slots=True)
@@ -84,19 +83,19 @@ class Copies:
 
     def owner(self, document: Document, tokens: Tokens) -> int:
         """A number for the patient, or the note, that this note counts for."""
-        sentences, runs = _sentences(tokens), _runs(tokens)
+        sentences, runs = _sentences(tokens), _runs(document.text)
         said = self._patients.get(document.identifier)
         number = self._copied(sentences, runs, len(tokens)) if said is None else None
         if number is None:
             number = self._numbered(said, document.identifier)
-        for digest in (*sentences, *sample_runs(runs, _RUNS_KEPT).tolist()):
+        for digest in (*sentences, *kept_runs(runs).tolist()):
             self._known.setdefault(digest, number)
         return number
 
     def _copied(self, sentences: Mapping[int, int], runs: Digests, tokens: int) -> int | None:
         """The owner of an earlier note that this one is a copy of."""
         number = self._earlier(sentences, tokens)
-        compared = sample_runs(runs, _RUNS_COMPARED).tolist()
+        compared = compared_runs(runs).tolist()
         return self._earlier(dict.fromkeys(compared, 1), len(compared)) if number is None else number
 
     def _earlier(self, parts: Mapping[int, int], whole: int) -> int | None:
@@ -235,8 +234,8 @@ def _sentences(tokens: Tokens) -> Mapping[int, int]:
     return sizes
 
 
-def _runs(tokens: Tokens) -> Digests:
-    """The runs of words of a note, uint64, likewise."""
-    words = [word.lower() for word in tokens.words if any(map(str.isalnum, word))]
+def _runs(text: str) -> Digests:
+    """The runs of words of a note, uint64, likewise; neither where its lines end matters, nor how they are written."""
+    words = only_words(as_printed(text))
     runs = {hash(("run", *words[place : place + _LEAST_WORDS])) for place in range(len(words) - _LEAST_WORDS + 1)}
     return np.array(sorted(runs), dtype=np.int64).view(np.uint64)

@@ -4,7 +4,8 @@ Whoever holds two files subtracts one from the other: what ten patients have, of
 shares (`site_client.sharing.new_notes`),
 
 - a note of which fragments have left is not counted, nor is one of which more than half of the tokens stand in sentences that have left: it is
-  that one, edited or printed anew;
+  that one, edited or printed anew; so is one of which more than half of the runs of eight words have left, for sentences are others once
+  lines break elsewhere, or in signs of another format;
 - of a new note, sentences that have left are not counted;
 - where the hospital says whose notes are whose, no note of a patient is counted of whom fragments have left: k patients are k new ones.
 """
@@ -18,11 +19,12 @@ import numpy as np
 
 from shared.document import Document
 from shared.errors import ConfigurationError
+from shared.text.letters import as_printed
 from shared.text.tokens import tokenise
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
-from site_client.sharing.digest_files import Digests, are_among, join_digests
+from site_client.sharing.digest_files import Digests, are_among, compared_runs, join_digests, kept_runs
 from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.sifting.copies import EDITED
 
@@ -78,6 +80,7 @@ class Sieve:
         self._notes: set[bytes] = set()
         self._patients: set[bytes] = set()
         self._sentences: list[Digests] = []
+        self._runs: list[Digests] = []
 
     def count(self, note: Document, counts: PhraseCounts) -> None:
         """Count what is new of a note; take what may be PHI in it in any case.
@@ -93,7 +96,11 @@ class Sieve:
         worded = sentences != self._digests.wordless
         left = worded & are_among(sentences, self._gone.sentences)
         lengths = np.diff(tokens.sentence_ends(), prepend=0)
-        if digest in self._gone.notes or int(lengths[left].sum()) > EDITED * int(lengths[worded].sum()):
+        runs = self._digests.runs(as_printed(note.text))
+        compared = compared_runs(runs)
+        edited = int(lengths[left].sum()) > EDITED * int(lengths[worded].sum())
+        edited = edited or int(are_among(compared, self._gone.runs).sum()) > EDITED * len(compared)
+        if digest in self._gone.notes or edited:
             self._tally.gone += 1
         elif patient in self._gone.patients:
             self._tally.returned += 1
@@ -106,6 +113,7 @@ class Sieve:
             self._keep(patient)
             self._notes.add(digest)
             self._sentences.append(sentences[~left])
+            self._runs.append(kept_runs(runs))
             counts.add(note, left.tolist())
             return
         # The labels of an earlier note, or of a copy, are as good as those of a new one.
@@ -117,8 +125,16 @@ class Sieve:
         Args:
             manifest_sha256: of the file that was made of them.
         """
-        notes, patients, sentences = frozenset(self._notes), frozenset(self._patients), join_digests(self._sentences)
-        return Draft(notes, patients, sentences, manifest_sha256, self._digests.fingerprint)
+        runs = join_digests(self._runs)
+        return Draft(
+            frozenset(self._notes),
+            frozenset(self._patients),
+            join_digests(self._sentences),
+            manifest_sha256,
+            self._digests.fingerprint,
+            runs,
+            int(are_among(runs, self._gone.runs).sum()),
+        )
 
     def _keep(self, patient: bytes | None) -> None:
         if patient is not None:

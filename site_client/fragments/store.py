@@ -1,7 +1,8 @@
 """The store of fragments in the workspace, apart from that of shares: of which notes and patients a file was made, and every file that was approved.
 
-    fragments/0001.notes        a line of JSON, then 16 bytes for each note, 16 for each patient where they are known, and 8 for each sentence: keyed
-                                digests as in `site_client.sharing.known_notes`
+    fragments/0001.notes        a line of JSON, then 16 bytes for each note, 16 for each patient where they are known, 8 for each sentence, and 8
+                                for each of a sample of their runs of words, not known before format 3: keyed digests as in
+                                `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
 The ledger has the digest of both, so that neither is exchanged, say for what is kept of another file.
@@ -32,9 +33,9 @@ from site_client.sharing.digest_files import Digests, join_digests
 from site_client.sharing.known_notes import ANOTHER_KEY, DigestKey
 from site_client.workspace import Workspace
 
-_FORMAT = 2
-# Versions that kept neither sentences nor the digest of what a draft states.
-_EARLIER = 1
+_FORMAT = 3
+# Versions that kept neither sentences nor the digest of what a draft states, and those that kept no runs of words.
+_EARLIER, _WITHOUT_RUNS = 1, 2
 _NOTE_BYTES, _SENTENCE_BYTES = 16, 8
 _NAME = re.compile(r"(\d{4,10})\.notes")
 _ELSEWHERE = "nothing more is cut here: make a new workspace under another name, and cut in it notes of patients of whom no fragment has left"
@@ -50,6 +51,8 @@ class Draft:
         sentences: of those of their sentences that were counted, ascending.
         manifest_sha256: of all that it states, its lines among it; "" where there is none yet, or an earlier version made it.
         notes_key: fingerprint of the key of all these digests; "" likewise.
+        runs: of a sample of the runs of words of the notes, ascending; empty where an earlier version made it.
+        runs_known: how many of these had left when it was made.
     """
 
     notes: frozenset[bytes] = frozenset()
@@ -57,6 +60,13 @@ class Draft:
     sentences: Digests = field(default_factory=lambda: join_digests([]))
     manifest_sha256: str = ""
     notes_key: str = ""
+    runs: Digests = field(default_factory=lambda: join_digests([]))
+    runs_known: int = 0
+
+    @property
+    def of_earlier_version(self) -> bool:
+        """Whether less is known of its notes than today: once it left they would not be known again in all the ways that others are."""
+        return not self.manifest_sha256 or (bool(self.notes) and not len(self.runs))
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,7 @@ class Gone:
         phrases: texts of fragments.
         numbers: of the files.
         unnamed: of those of whose patients nobody knows.
+        runs: of words of the notes, a sample, ascending; of files of earlier versions none.
     """
 
     notes: frozenset[bytes] = frozenset()
@@ -78,6 +89,7 @@ class Gone:
     phrases: frozenset[str] = frozenset()
     numbers: tuple[int, ...] = ()
     unnamed: tuple[int, ...] = ()
+    runs: Digests = field(default_factory=lambda: join_digests([]))
 
     @property
     def named(self) -> tuple[int, ...]:
@@ -93,6 +105,7 @@ class Gone:
             self.phrases | phrases,
             (*self.numbers, number),
             self.unnamed if draft.patients else (*self.unnamed, number),
+            join_digests([self.runs, draft.runs]),
         )
 
 
@@ -137,11 +150,14 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
             return Draft()
         notes = _NOTE_BYTES * int(stated["notes"])
         patients = notes + _NOTE_BYTES * int(stated["patients"])
-        if stated["format"] != _FORMAT or len(body) != patients + _SENTENCE_BYTES * int(stated["sentences"]):
+        with_runs, count = stated["format"] == _FORMAT, int(stated["sentences"])
+        of_runs, before = (int(stated[name]) if with_runs else 0 for name in ("runs", "runs_known"))
+        written = with_runs or stated["format"] == _WITHOUT_RUNS
+        if not written or len(body) != patients + _SENTENCE_BYTES * (count + of_runs):
             raise ValueError
-        sentences = np.frombuffer(body[patients:], dtype="<u8").astype(np.uint64)
+        sentences, runs = np.split(np.frombuffer(body[patients:], dtype="<u8").astype(np.uint64), [count])
         digest, key = str(stated["manifest_sha256"]), str(stated.get("notes_key", ""))
-        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, digest, key)
+        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, digest, key, runs, before)
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -230,8 +246,11 @@ def _write(workspace: Workspace, number: int, draft: Draft) -> None:
         "sentences": len(draft.sentences),
         "manifest_sha256": draft.manifest_sha256,
         "notes_key": draft.notes_key,
+        "runs": len(draft.runs),
+        "runs_known": draft.runs_known,
     }
-    parts = (*sorted(draft.notes), *sorted(draft.patients), draft.sentences.astype("<u8").tobytes())
+    columns = (part.astype("<u8").tobytes() for part in (draft.sentences, draft.runs))
+    parts = (*sorted(draft.notes), *sorted(draft.patients), *columns)
     data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(parts)
     write_bytes(notes_path(workspace, number), data)
 

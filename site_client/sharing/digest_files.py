@@ -24,6 +24,8 @@ NOTE_BYTES = 16
 SENTENCE_BYTES = 8
 _BY_TOKENS, _WITHOUT_RUNS, _WITHOUT_HIDDEN = 1, 2, 3
 _RUNS_PER_SAMPLE = 4
+# Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
+_RUNS_KEPT, _RUNS_COMPARED = 32, 8
 _NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 
@@ -179,6 +181,16 @@ def sample_runs(runs: Digests, least: int) -> Digests:
     """One in four of the runs of a note; all of them where these would be fewer than `least`."""
     sample = runs[are_sampled(runs)]
     return sample if len(sample) >= least else runs
+
+
+def kept_runs(runs: Digests) -> Digests:
+    """Those of the runs of a note that are kept."""
+    return sample_runs(runs, _RUNS_KEPT)
+
+
+def compared_runs(runs: Digests) -> Digests:
+    """Those of the runs of a note that are held against what is kept."""
+    return sample_runs(runs, _RUNS_COMPARED)
 
 
 def are_repeated(digests: Digests, notes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -34,7 +34,7 @@ from foundation.os_errors import map_os_errors
 from foundation.secret_files import SECRET_BYTES, make_secret, read_secret
 from protocols.canonical import Json
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.letters import compose, only_letters
+from shared.text.letters import compose, only_letters, only_words
 from shared.text.tokens import Tokens
 from site_client import ledger
 from site_client.errors import WorkspaceError
@@ -135,7 +135,7 @@ class DigestKey:
         Args:
             text: of a note; one of fewer words than a run is one run.
         """
-        words = [word for part in compose(text).split() if (word := only_letters(part))]
+        words = only_words(text)
         if not words:
             return join_digests([])
         size = min(RUN_WORDS, len(words))

@@ -35,10 +35,11 @@ from site_client.sharing.digest_files import (
     ShareDigests,
     are_among,
     are_repeated,
+    compared_runs,
     digest_of_known,
     join_digests,
+    kept_runs,
     read_digests,
-    sample_runs,
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
@@ -49,8 +50,6 @@ from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
-# Of a note's runs of words a sample is kept, and another compared, where it holds so many; all where not.
-RUNS_KEPT, RUNS_COMPARED = 32, 8
 
 
 class Sieve:
@@ -120,7 +119,7 @@ class Sieve:
             leave_again = worded & _are_known(sentences, self._leaving_again.known)
             self._known_sentences.append(sentences[closed | leave_again])
             runs = self._key.runs(document.text)
-            compared = sample_runs(runs, RUNS_COMPARED)
+            compared = compared_runs(runs)
             known_runs = compared[are_among(compared, self._closed_runs)]
             edited = len(known_runs) > EDITED * len(compared) or int(lengths[closed].sum()) > EDITED * int(
                 lengths[worded].sum()
@@ -137,7 +136,7 @@ class Sieve:
             self._waiting.append(sentences)
             self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
             self._passed_notes.append(note)
-            self._runs.append(sample_runs(runs, RUNS_KEPT))
+            self._runs.append(kept_runs(runs))
             self._copies.take(document, note, self._runs[-1])
             yield document, tokens
 

@@ -228,6 +228,15 @@ def test_attack_old_notes_are_exported_anew(drafted: House) -> None:
     refused(drafted.fragment(notes=again, out=second), 35, "80 others left as fragments in file 1", "got 0")
 
 
+def test_attack_a_draft_of_notes_with_other_lines_is_approved_behind_theirs(open_house: House) -> None:
+    again = [replace(note, text=" ".join(note.text.replace(".", ";").split())) for note in open_house.documents]
+    folder, second = write_notes(open_house.loop.root / "again", again), open_house.loop.root / "second.fragments"
+    done(open_house.fragment())
+    done(open_house.fragment(notes=folder, out=second))
+    done(open_house.approve())
+    refused(open_house.approve(second), 35, "of its runs of words")
+
+
 def whose(house: House, *documents: Document, first: int = 0) -> Path:
     """A table in which every note is of another patient."""
     table = house.loop.root / f"whose-{first}.csv"
@@ -283,7 +292,7 @@ def test_after_what_an_earlier_version_let_leave_nothing_is_cut(drafted: House) 
 
 def _emptied(notes: Path) -> bytes:
     stated = json.loads(notes.read_bytes().partition(b"\n")[0])
-    return json.dumps(stated | {"notes": 0, "patients": 0, "sentences": 0}).encode() + b"\n"
+    return json.dumps(stated | {"notes": 0, "patients": 0, "sentences": 0, "runs": 0}).encode() + b"\n"
 
 
 def _of_another_file(notes: Path) -> bytes:
@@ -362,8 +371,17 @@ def keep_as_before(house: House) -> None:
     path.write_bytes(json.dumps(head).encode() + b"\n" + body[: 16 * count])
 
 
-def test_a_draft_of_an_earlier_version_is_made_again(drafted: House) -> None:
-    keep_as_before(drafted)
+def keep_without_runs(house: House) -> None:
+    """The store as versions kept it that knew no runs of words."""
+    path = house.root / "fragments" / "0001.notes"
+    stated, _, body = path.read_bytes().partition(b"\n")
+    head = json.loads(stated)
+    path.write_bytes(json.dumps(head | {"format": 2}).encode() + b"\n" + body[: len(body) - 8 * head.get("runs", 0)])
+
+
+@pytest.mark.parametrize("keep", [keep_as_before, keep_without_runs])
+def test_a_draft_of_an_earlier_version_is_made_again(keep: Callable[[House], None], drafted: House) -> None:
+    keep(drafted)
     refused(drafted.approve(), 32, "an earlier version", "make the fragments again")
     done(drafted.fragment())
     done(drafted.approve())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client import workspace
 from site_client.fragments.sifting import Sieve, Tally
-from site_client.fragments.store import Draft, Gone
+from site_client.fragments.store import Draft, Gone, next_number, notes_path, read_draft, save_draft
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 from tests.site_client.fragments.test_counting import counted, texts
@@ -23,6 +25,14 @@ ADDED = {
     "print line": "{}\nPage one of one.",
     "addendum": "{}\nSeen again since and no better.",
     "casing and blanks": "  {}  \n\n",
+}
+EXPORTED: dict[str, Callable[[str], str]] = {
+    "line ends of HTML": lambda text: text.replace("\n", "<br>"),
+    "paragraphs of HTML": lambda text: "".join(f'<p class="line">{line}</p>' for line in text.split("\n")),
+    "line ends as escapes": lambda text: text.replace("\n", "\\n"),
+    "line ends of Windows as escapes": lambda text: text.replace("\n", "\\r\\n"),
+    "wide signs": lambda text: text.replace("o", "\uff4f"),
+    "other line ends and signs": lambda text: textwrap.fill(text.replace(".", ";"), 30),
 }
 
 
@@ -79,6 +89,80 @@ def test_attack_old_notes_printed_anew_show_what_one_new_patient_has(site: Works
     assert "rare findings" not in found.texts
     assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
     assert "rare findings" in cut(site, patient_notes("wa", "xa", "ya", first=9), before.gone).texts
+
+
+def long_notes(*words: str, first: int = 0) -> list[Document]:
+    """As `patient_notes`, in lines of many words, a patient's own among any eight."""
+    line = "{0} was seen by us and {0} said that {0} was no better on {1} than before. {0} eats well and {0} sleeps {1}"
+    return notes(
+        *(
+            "\n".join(
+                [*(line.format(word, day) for day in ("monday", "tuesday", "friday")), f"{word} has rare findings"]
+            )
+            for word in words
+        ),
+        first=first,
+    )
+
+
+def in_short_lines(note: Document) -> Document:
+    return replace(note, text="\n".join("\n".join(textwrap.wrap(line, 24)) for line in note.text.split("\n")))
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("change", EXPORTED.values(), ids=EXPORTED)
+def test_attack_old_notes_are_exported_anew_with_other_lines(
+    site: Workspace, change: Callable[[str], str], backwards: bool
+) -> None:
+    """No sentence of theirs is the same any more, but most runs of their words are."""
+    first = list(map(in_short_lines, long_notes("ua", "va")))
+    anew = [replace(note, text=change(note.text)) for note in first]
+    if backwards:
+        first, anew = anew, first
+    before = cut(site, first)
+    found = cut(site, [*anew, *long_notes("wa", first=9)], before.gone)
+    assert (found.tally.gone, found.tally.owners) == (2, 1)
+    assert "rare findings" not in found.texts
+    assert "rare findings" in cut(site, long_notes("wa", "xa", "ya", first=9), before.gone).texts
+
+
+@pytest.mark.parametrize("change", EXPORTED.values(), ids=EXPORTED)
+def test_attack_one_note_in_two_exports_is_no_two_patients(site: Workspace, change: Callable[[str], str]) -> None:
+    own = list(map(in_short_lines, long_notes("ua", "va")))
+    again = [replace(note, text=change(note.text), identifier=f"{note.identifier}-again") for note in own]
+    found = cut(site, [*own, *again])
+    assert found.tally.owners == 2
+    assert "rare findings" not in found.texts
+
+
+def test_what_format_2_kept_is_read_without_runs_of_words(site: Workspace) -> None:
+    sieve = Sieve(DigestKey(site), NOTHING, Tally())
+    for note in long_notes("ua", "va"):
+        sieve.count(note, counted([]))
+    draft = sieve.draft("ab" * 32)
+    save_draft(site, next_number(site), draft)
+    read = read_draft(site, 1)
+    assert (read.runs.tolist(), read.runs_known) == (draft.runs.tolist(), 0)
+    assert len(draft.runs)
+    path = notes_path(site, 1)
+    stated, _, body = path.read_bytes().partition(b"\n")
+    head = json.loads(stated)
+    path.write_bytes(
+        json.dumps(
+            {name: head[name] for name in ("notes", "patients", "sentences", "manifest_sha256", "notes_key")}
+            | {"format": 2}
+        ).encode()
+        + b"\n"
+        + body[: -8 * len(draft.runs)]
+    )
+    read = read_draft(site, 1)
+    assert not len(read.runs)
+    assert (read.notes, read.sentences.tolist(), read.notes_key) == (
+        draft.notes,
+        draft.sentences.tolist(),
+        draft.notes_key,
+    )
+    assert cut(site, long_notes("ua"), NOTHING.joined(1, read, frozenset())).tally.gone == 1
 
 
 def test_attack_an_addendum_longer_than_the_note(site: Workspace) -> None:
