@@ -5,7 +5,7 @@ Whoever holds two shares of a hospital subtracts one from the other. So
 - a note that has left is left out whole, whatever its labels are by now, and whatever became of its share: else what is missing, or
   what is labelled otherwise, would point to what was corrected;
 - a note of which more than half of the tokens stand in sentences that have left counts as that note, edited; so does one of which more
-  than half of the runs of eight words have left, for sentences are others once lines break elsewhere;
+  than half of the runs of eight words have left, for sentences are others once lines break elsewhere, or signs are of another width;
 - a note that is there twice leaves once, the first of the two, for the labels of the other may be corrected (see `copies`). All of this
   goes by true text, labelled PHI included, so what is missing tells that PHI came again: with its category in the place of each span
   whoever writes by templates could hardly share (docs/adr/0026);
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences
+from shared.text.letters import as_printed
 from shared.text.tokens import Tokens
 from site_client.errors import PolicyError, WorkspaceError
 from site_client.sharing.digest_files import (
@@ -118,25 +119,24 @@ class Sieve:
             self._known_notes.add(note)
             leave_again = worded & _are_known(sentences, self._leaving_again.known)
             self._known_sentences.append(sentences[closed | leave_again])
-            runs = self._key.runs(document.text)
-            compared = compared_runs(runs)
-            known_runs = compared[are_among(compared, self._closed_runs)]
-            edited = len(known_runs) > EDITED * len(compared) or int(lengths[closed].sum()) > EDITED * int(
-                lengths[worded].sum()
-            )
+            runs = self._runs_of(document.text)
+            compared = [compared_runs(one) for one in runs]
+            known_runs = [one[are_among(one, self._closed_runs)] for one in compared]
+            by_runs = any(len(known) > EDITED * len(one) for known, one in zip(known_runs, compared, strict=True))
+            edited = by_runs or int(lengths[closed].sum()) > EDITED * int(lengths[worded].sum())
             # What leaves again is what has left, letter by letter: beside it, a note that went on would show its sentences twice.
             stays = note not in self._leaving_again.notes if self._again else edited
             if stays or note in self._closed_notes:
                 self.left_out += 1
-                self._known_runs.append(known_runs)
+                self._known_runs += known_runs
                 continue
             # A share of an earlier version may hold prints of one note, and leaves again as it was.
-            if self._copies.is_one(document, note, compared[:0] if self._again else compared):
+            if self._copies.is_one(document, note, [] if self._again else compared):
                 continue
             self._waiting.append(sentences)
             self._waiting_notes.append(np.full(len(sentences), len(self._passed_notes)))
             self._passed_notes.append(note)
-            self._runs.append(kept_runs(runs))
+            self._runs.append(join_digests([kept_runs(one) for one in runs]))
             self._copies.take(document, note, self._runs[-1])
             yield document, tokens
 
@@ -262,6 +262,10 @@ class Sieve:
             repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
             counts &= self._leaving_tokens(repeated & worded) <= EDITED * tokens
         return int(counts.sum())
+
+    def _runs_of(self, text: str) -> list[Digests]:
+        """The runs of words of a note as it is, which earlier versions knew alone, and as most exports have it where that is another text."""
+        return [self._key.runs(one) for one in dict.fromkeys((text, as_printed(text)))]
 
     def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
         """Which sentences have left, bool `[sentences]`; a ruled line has in no case, for it is of no note."""

@@ -6,6 +6,7 @@ kept of a note but digests and its id, which is for the terminal alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -61,16 +62,16 @@ class Copies:
         self.labelled_otherwise: list[tuple[str, str]] = []
         """Ids of whole copies with other labels, and each time that of the note that was taken."""
 
-    def is_one(self, document: Document, note: bytes, runs: Digests) -> bool:
+    def is_one(self, document: Document, note: bytes, runs: Sequence[Digests]) -> bool:
         """Whether a note, or more than half of it, was taken already.
 
         Args:
             document: the note, its labels grown to whole words.
             note: digest of its text.
-            runs: of words, those that are compared; none where only whole copies are asked for.
+            runs: of words, those that are compared, for each way to write them; none where only whole copies are asked for.
         """
         taken = self._taken.get(note)
-        if taken is None and not int(self._runs.has(runs).sum()) > EDITED * len(runs):
+        if taken is None and not any(int(self._runs.has(one).sum()) > EDITED * len(one) for one in runs):
             return False
         self.left_out += 1
         if taken is not None and taken[0] != self._labels(document):

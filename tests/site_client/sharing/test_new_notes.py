@@ -22,11 +22,14 @@ from site_client.sharing.sifting.sifted import Sifted
 from site_client.workspace import Workspace
 from tests.site_client.sharing.sifting.encodings import (
     CHANGES,
+    EXPORTS,
     LATER,
     NOTES,
     B,
     accented,
     encode,
+    exported,
+    in_numbered_lines,
     leave,
     left_with_format,
     manifest,
@@ -101,6 +104,25 @@ def test_attack_notes_are_exported_anew_with_their_accents_apart(
     again = [accented(one if width is None else printed(one, width), second) for one in NOTES]
     with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
         encode(site, again)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("change", EXPORTS)
+def test_attack_notes_are_exported_anew_with_other_signs(change: str, backwards: bool, site: Workspace) -> None:
+    """Lines of few words, a number in each: neither a sentence nor most runs of words are as they were."""
+    first = [in_numbered_lines(document) for document in NOTES]
+    again = [exported(document, EXPORTS[change]) for document in first]
+    if backwards:
+        first, again = again, first
+    share(site, first, 1)
+    with pytest.raises(PolicyError, match=r"got 0 \(30 others left with share 1\)"):
+        encode(site, again)
+
+
+def test_one_note_in_two_exports_leaves_once(site: Workspace) -> None:
+    first = [in_numbered_lines(document) for document in NOTES]
+    again = [exported(document, EXPORTS["wide signs"]) for document in first]
+    assert encode(site, [*first, *again])[1].counted == 30
 
 
 def test_ruled_lines_are_of_no_note(site: Workspace) -> None:

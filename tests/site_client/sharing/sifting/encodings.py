@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -107,6 +108,25 @@ def accented(document: Document, form: Literal["NFC", "NFD"]) -> Document:
     def written(part: str) -> str:
         return unicodedata.normalize(form, part.translate(str.maketrans("aeo", "áéö")))
 
+    return exported(document, written)
+
+
+WIDE = str.maketrans({sign: chr(ord(sign) + 0xFEE0) for sign in map(chr, range(ord("!"), ord("~") + 1))})
+EXPORTS: dict[str, Callable[[str], str]] = {
+    "line ends of HTML": lambda text: text.replace("\n", "<br/>"),
+    "line ends as escapes": lambda text: text.replace("\n", "\\r\\n"),
+    "wide digits": lambda text: re.sub("[0-9]", lambda digit: digit[0].translate(WIDE), text),
+    "wide signs": lambda text: text.translate(WIDE),
+}
+
+
+def in_numbered_lines(document: Document) -> Document:
+    """The note in lines of three words and a number."""
+    return exported(document, lambda part: re.sub(r"(\w+ \w+ \w+) ", r"\1 172\n", part))
+
+
+def exported(document: Document, written: Callable[[str], str]) -> Document:
+    """The note with each stretch between the edges of its spans written otherwise."""
     spans = document.annotations
     edges = [0, *(edge for span in spans for edge in (span.start, span.end)), len(document.text)]
     parts = [written(document.text[start:end]) for start, end in pairwise(edges)]
