@@ -15,9 +15,9 @@ _LETTER = r"[^\W\d_]"
 _RTF = re.compile(r"\s*\{\\rtf")
 _IN_RTF = re.compile(rf"{_LETTER}\\'[0-9a-fA-F]{{2}}|\\'[0-9a-fA-F]{{2}}{_LETTER}|\\u-?[0-9]{{3,5}} ?\?")
 _IN_JSON = re.compile(r"\\u(?:[0-9a-fA-F]{4}(?![0-9])|\{[0-9a-fA-F]+\})|\\x[89a-fA-F][0-9a-fA-F]")
-# A folder's path has such signs too; behind them stand small letters there, as far as nobody writes whole names in capitals.
+# A word begins right behind them. A folder's path has such signs too; small letters stand behind them there, as far as nobody names folders in capitals.
 _PATH = r"(?<!\S)(?:[A-Za-z]:|\\\\[\w.$-]+)\\\S*"
-_LINE_END = re.compile(rf"{_PATH}|(\\(?:(?:r\\)?n(?![a-zß-ÿ])|t(?=[A-Z0-9À-Þ])))")
+_LINE_END = re.compile(rf"{_PATH}|(\\(?:(?:r\\)?n|t)(?![a-zß-ÿ])(?=[^\W_]))")
 _LINE_ENDS = re.compile(rf"{_PATH}|(\\n)(?=[a-zß-ÿ])")
 # A text that has lines of its own may be one about patterns or folders.
 _ENDS = 2
