@@ -120,7 +120,8 @@ def _scored(
 
 def _mixed(views: list[Tensor], weights: NDArray[np.float64]) -> Tensor:
     """Weighted sum of log-probabilities; weights `[targets, views]`."""
-    columns = torch.from_numpy(np.ascontiguousarray(weights.T)).float()
+    # A copy: of weights that are alike for all targets there may be one row only, which nobody may write to.
+    columns = torch.tensor(weights.T, dtype=torch.float32)
     return torch.stack([view * weight[:, None] for view, weight in zip(views, columns, strict=True)]).sum(0)
 
 

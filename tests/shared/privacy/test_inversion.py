@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from shared.privacy.attacks.inversion import ATTACK, TOKEN_INVERSION, InversionS
 from shared.privacy.inversion.model import Candidates, GuesserSettings
 from shared.privacy.inversion.outcome import Outcome
 from shared.privacy.inversion.placebo import Placebo
-from shared.privacy.inversion.ranking import Ranks
+from shared.privacy.inversion.ranking import Ranks, _mixed
 from shared.privacy.inversion.table import WordTable, phi_words
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.policy import judge, load_policy
@@ -333,3 +334,13 @@ def test_a_setting_that_cannot_work_is_refused() -> None:
         InversionSettings(judged=0)
     with pytest.raises(ConfigurationError):
         GuesserSettings(epochs=0)
+
+
+def test_weights_of_a_single_target_are_no_ground_for_a_warning() -> None:
+    views, weights = [torch.zeros(1, 3), torch.ones(1, 3)], np.broadcast_to(np.array([0.25, 0.75]), (1, 2))
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(action="error"):
+            assert _mixed(views, weights).tolist() == [[0.75, 0.75, 0.75]]
+    finally:
+        torch.set_warn_always(False)
