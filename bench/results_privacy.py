@@ -11,7 +11,7 @@ import sys
 import torch
 
 from bench.privacy import audited
-from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong
 from bench.privacy.forgotten import forgotten
 from bench.privacy.joining.difference import measure as difference_entries
 from bench.privacy.joining.narrowing import measure as narrowing_entries
@@ -21,6 +21,7 @@ from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
 from bench.privacy.released_membership import measure as released_entries
 from bench.privacy.times import times
+from bench.privacy.vocabularies import vocabularies
 from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
