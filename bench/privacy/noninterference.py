@@ -24,6 +24,7 @@ from foundation.folders import new_folder
 from shared.constructions.construction import Construction
 from shared.constructions.registry import find_procedure, load_construction
 from shared.constructions.training import TrainingMaterial, TrainingOptions
+from shared.corpus.escapes import find_escapes
 from shared.corpus.reading import read_corpus
 from shared.corpus.writing import write_corpus
 from shared.document import Annotation, Document
@@ -72,7 +73,17 @@ class _Token:
 
 
 def change_phi(note: Document, random: Random) -> Document:
-    """The note with other PHI of like pattern, of any length in characters, and where the category is of any form, of any tokens."""
+    """The note with other PHI of like pattern, of any length in characters, and where the category is of any form, of any tokens.
+
+    Never one that is refused, since its letters look like escapes: of that nothing leaves.
+    """
+    changed = _with_other_phi(note, random)
+    while find_escapes(changed.text):
+        changed = _with_other_phi(note, random)
+    return changed
+
+
+def _with_other_phi(note: Document, random: Random) -> Document:
     parts: list[str] = []
     spans: list[Annotation] = []
     length = done = 0

@@ -32,7 +32,7 @@ _CUTS = 2
 _NO_PERCENTAGE = re.compile("%[0-9A-Fa-fu][0-9A-Fa-f]")
 # An address may hold them, and is one piece of PHI as a whole; "98%FEV1" is none.
 _OF_ADDRESSES = re.compile(
-    rf"(?<!\S)[^\s/]*?(?:%C[23]%[89AB][0-9A-F]|%0[9AD]|%u[0-9A-F]{{4}}|{_LETTER}%[C-F][0-9A-F](?=[^\W\d_]|%))",
+    rf"(?<!\S)[^\s/]*?(?:%C[23]%[89AB][0-9A-F]|%0[9AD](?=[^\W\d_]|%)|%u[0-9A-F]{{4}}|{_LETTER}%[C-F][0-9A-F](?=[^\W\d_]|%))",
     re.IGNORECASE,
 )
 _BLANKS_OF_ADDRESSES = re.compile(r"(?<!\S)(?:[^\s/%]+%20){3}")
