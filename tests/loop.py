@@ -230,7 +230,7 @@ def small_heads() -> Iterator[None]:
 def train_head(loop: Loop, *more: object, influence: str = "none") -> Result:
     """Train the head of the provider until it finds everything in tiny notes, for seconds."""
     with small_heads():
-        return provider("train-head", "--epochs", 6, "--influence", influence, "--workspace", loop.provider, *more)
+        return provider("train-head", "--epochs", 10, "--influence", influence, "--workspace", loop.provider, *more)
 
 
 def found(root: Path) -> Loop:
