@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from bench.generalise import adaptation, meddocan
 from bench.results import Entry, measure_parts
-from bench.taggers import khin2018, more_notes, parts, pooling, transformer
+from bench.taggers import khin2018, more_notes, parts, pooling, training_time, transformer
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "parts": parts.measure,
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
     "meddocan": lambda: meddocan.measure_side("raw notes", 0.965, "python -m bench.results_taggers meddocan"),
     "more-notes": more_notes.measure,
+    "training-time": training_time.measure,
     "transformer": transformer.measure,
     "transformer-table": lambda: transformer.measure(train=False),
     "pooling": pooling.measure,
