@@ -164,12 +164,21 @@ def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentence
     return CodedSentences(codes.codes, codes.casing, tags, codes.lengths, codes.features)
 
 
-def entries_of(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[Entry]:
+def entries_of(
+    runs: Mapping[tuple[str, int], Mapping[str, Any]],
+    command: str = COMMAND,
+    ways: Mapping[str, str] = WAYS,
+    over: str = "one pool",
+) -> list[Entry]:
     """All figures.
 
     Args:
         runs: by provider and seed.
+        command: that makes them.
+        ways: to make a head, each with what is told of it; the others are held against the first.
+        over: what the first is called where they are.
     """
+    plain = next(iter(ways))
     commits = ", ".join(sorted({str(run["commit"]) for run in runs.values()}))
     seeds, rotations = len({seed for _, seed in runs}), len({provider for provider, _ in runs})
 
@@ -178,13 +187,13 @@ def entries_of(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[Entry]
 
     entries = []
     for measure, kind, figure, unit in COUNTED:
-        for way, cost in WAYS.items():
+        for way, cost in ways.items():
             own = tables(way, kind)
             value, bounds = statistics.fmean(map(figure, own)), interval(own, figure)
             told = [(f"unseen hospital, {measure}, {way}", value, bounds, unit)]
-            if way != PLAIN:
-                more, bounds = gain(own, tables(PLAIN, kind), figure)
-                told.append((f"unseen hospital, {measure}, {way}, over one pool", more, bounds, "more"))
+            if way != plain:
+                more, bounds = gain(own, tables(plain, kind), figure)
+                told.append((f"unseen hospital, {measure}, {way}, over {over}", more, bounds, "more"))
             for name, number, around, one in told:
                 note = f"{rotations} rotations, {len(runs)} runs; heads of whole passes near {STEPS} steps, best tags and the last word; {cost}; interval over documents"
                 entries.append(
@@ -197,7 +206,7 @@ def entries_of(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[Entry]
                         around,
                         seeds,
                         "en_sites/test",
-                        COMMAND,
+                        command,
                         note,
                         commits,
                     )

@@ -19,6 +19,7 @@ from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
 from shared.augment.shorthand import Shorthand
 from shared.constructions.augmented import AugmentedReading
+from shared.constructions.drawn_words import DrawnWords
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.models.noise_source import PrivateNoise
@@ -48,16 +49,18 @@ class SharedCodesSource:
         construction: that made the codes.
         codes: of all.
         augmentation: of which sentences there are copies; None for none.
+        drawn: reads the codes for a tagger that reads words; None for one that takes vectors.
     """
 
     construction: CodedSurrogates
     codes: CodedSentences
     augmentation: Augmentation | None = None
+    drawn: DrawnWords | None = None
 
     @property
     def dim(self) -> int:
         """See SentenceSource."""
-        return self.construction.dim
+        return self.construction.dim if self.drawn is None else self.drawn.dim
 
     @property
     def sentences(self) -> int:
@@ -66,7 +69,7 @@ class SharedCodesSource:
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource."""
-        decoding = self.construction.decoding()
+        decoding = self.drawn or self.construction.decoding()
         draws = np.random.default_rng(0) if generator is None else generator
         if self.augmentation is None or generator is None:
             read = decoding.read_codes(self.codes, draws)
