@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from bench.generalise import adaptation, meddocan
 from bench.results import Entry, measure_parts
-from bench.taggers import khin2018, kinds, more_notes, parts, pooling, training_time, transformer
+from bench.taggers import khin2018, kinds, more_notes, parts, pooling, self_distilled, training_time, transformer
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "parts": parts.measure,
@@ -21,6 +21,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "transformer-table": lambda: transformer.measure(train=False),
     "pooling": pooling.measure,
     "pooling-table": lambda: pooling.measure(train=False),
+    "self-distilled": self_distilled.measure,
+    "self-distilled-table": lambda: self_distilled.measure(train=False),
     "kinds": kinds.measure,
     "kinds-table": lambda: kinds.measure(train=False),
     "adaptation": adaptation.measure,

@@ -53,6 +53,16 @@ class Augmented(Protocol):
         ...
 
 
+class Relabel(Protocol):
+    """Labels sentences of a pool anew: `aggregator.training.defences.self_distilling.HeldOutLabels`, or what stands in for it."""
+
+    def __call__(
+        self, payload: Path, sentences: RaggedSentences, rows: NDArray[np.int64], generator: np.random.Generator
+    ) -> NDArray[np.uint8]:
+        """Their tags of a pass, uint8 `[tokens]`; `rows` are their places in their block."""
+        ...
+
+
 _BLOCKS_HELD = 8
 # More than a block can hold.
 _ALL = 1 << 62
@@ -69,11 +79,13 @@ class Taken:
         kept: for each block of the payload, which of its sentences, bool `[sentences]`; None for all.
         unknown: for each block, of which tokens the label does not count, bool `[tokens]` of all its sentences; None for none.
         rate: chance that such a sentence takes part in a pass, in (0, 1].
+        without: a part of its sentences that it leaves out, as (part, parts), see `part_of`; None for none.
     """
 
     kept: tuple[NDArray[np.bool_], ...] | None = None
     unknown: tuple[NDArray[np.bool_], ...] | None = None
     rate: float = 1.0
+    without: tuple[int, int] | None = None
 
 
 _WHOLE = Taken()
@@ -94,6 +106,7 @@ class Pool:
         undersampling: chance that a sentence without PHI sits out a pass of training, drawn anew in each, in [0, 1).
         part: of a process, where several train together: batches in random order are those of its part, and the generator is the same
             in all of them.
+        relabel: gives the sentences of a pass of training their tags; None for those of the shares.
 
     Raises:
         WorkspaceError: no payloads, or of different dimensions.
@@ -110,8 +123,10 @@ class Pool:
         taken: Mapping[Path, Taken] | None = None,
         undersampling: float = 0.0,
         part: PoolPart | None = None,
+        relabel: Relabel | None = None,
     ) -> None:
         self.part = part
+        self.relabel = relabel
         self.undersampling = undersampling
         self.payloads = tuple(payloads)
         self.taken = dict(taken or {})
@@ -176,6 +191,9 @@ class Pool:
             chosen &= is_held_out(sentences) == self.held_out
         if taken.kept is not None:
             chosen &= taken.kept[block]
+        if taken.without is not None:
+            part, parts = taken.without
+            chosen &= part_of(np.arange(sentences), parts) != part
         return np.flatnonzero(chosen)
 
     def _rates(self, stored: RaggedSentences, taken: Taken) -> NDArray[np.float64]:
@@ -248,7 +266,10 @@ class Pool:
             rows = rows[(generator.random(stored.sentences) < rates)[rows]]
         if taken.unknown is not None:
             stored = replace(stored, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), stored.tags))
-        return stored if len(rows) == stored.sentences else stored.select(rows)
+        found = stored if len(rows) == stored.sentences else stored.select(rows)
+        if self.relabel is not None and generator is not None and len(rows):
+            found = replace(found, tags=self.relabel(reader.path, found, rows, generator))
+        return found
 
 
 def _change(sentences: RaggedSentences, change: Change, generator: np.random.Generator) -> RaggedSentences:
@@ -289,3 +310,11 @@ def is_held_out(sentences: int) -> NDArray[np.bool_]:
     """Which sentences of a block of so many are held out, bool `[sentences]`."""
     marked: NDArray[np.bool_] = np.arange(sentences) % _HELD_OUT == _HELD_OUT - 1
     return marked
+
+
+def part_of(rows: NDArray[np.int64], parts: int) -> NDArray[np.int64]:
+    """To which of so many parts of a share sentences belong by their places in their block, int64 `[sentences]`: what trains is dealt out in turn.
+
+    A share's sentences were shuffled at the hospital, so every part is a random sample.
+    """
+    return (rows - rows // _HELD_OUT) % parts

@@ -1,8 +1,9 @@
 """Which notes trained a head that learns just as a provider's does, by how many passes it makes, beside what it is worth.
 
 The audit attacks a head of fewer passes, on the attacked notes alone. Here attacked head and shadows learn as `train-head` does: on the provider's
-own 50 notes and half of 300 others as a hospital shares them, with recased copies, half of the sentences without PHI sitting out each pass. One of
-them is a student, as `--distil` makes it: such a head is the teacher, and public text and the provider's notes train the one that is attacked.
+own 50 notes and half of 300 others as a hospital shares them, with recased copies, half of the sentences without PHI sitting out each pass. Some
+are students: of `--distil`, where such a head is the teacher, and public text and the provider's notes train the one that is attacked, and of
+`--self-distil`, where three heads label what they have not seen of the same shares.
 `python -m bench.results_privacy membership-released`.
 """
 
@@ -18,7 +19,7 @@ from bench import corpora
 from bench.outcomes import Outcome, f1, is_there, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background
 from bench.privacy.worth.meddocan import DATA, RECASED, construction
-from bench.privacy.worth.pool import SharedCodesSource, Undersampled, public_codes, taught
+from bench.privacy.worth.pool import PARTS, SharedCodesSource, Undersampled, public_codes, self_taught, taught
 from bench.results import Entry
 from shared.document import Document
 from shared.pipeline.pipeline import Pipeline
@@ -30,16 +31,17 @@ from shared.privacy.attacks.membership import (
     reading,
 )
 from shared.sentences.codes import CodedSentences
-from shared.sentences.ragged import RaggedSentences
+from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 COMMAND = "python -m bench.results_privacy membership-released"
 PASSES = (5, 10, 20)
-# Of a student and of its teacher.
-_DISTILLED = (10, 20)
+# Of a student and of its teachers.
+_STUDENTS = {"distilled": (10, 20), "self-distilled": (10, 20)}
 _TEXTS = 200
 _ATTACKED = 300
+_PLAIN = ""
 # That of the audit's policy.
 _LIMIT = 0.75
 
@@ -51,28 +53,35 @@ def measure(*, train: bool = True) -> list[Entry]:
         train: what is not there yet; else those passes that are there are told of.
     """
     entries = []
-    for passes, distilled in (*((passes, False) for passes in PASSES), *((passes, True) for passes in _DISTILLED)):
-        name = f"privacy-membership-released-{'distilled-' if distilled else ''}{passes}"
-        if train or is_there(name):
-            run = load_or_measure(name, partial(_attacked, passes, distilled=distilled))
-            entries += _entries(passes, run, distilled=distilled)
+    for way, every in {_PLAIN: PASSES, **_STUDENTS}.items():
+        for passes in every:
+            name = f"privacy-membership-released-{way}{'-' if way else ''}{passes}"
+            if train or is_there(name):
+                entries += _entries(passes, load_or_measure(name, partial(_attacked, passes, way)), way)
     return entries
 
 
-def _attacked(passes: int, *, distilled: bool) -> dict[str, Any]:
+def _attacked(passes: int, way: str) -> dict[str, Any]:
     made = construction()
     own, text = (public_codes(made, notes) for notes in (corpora.meddocan("train")[:PROVIDER_NOTES], _texts()))
     tags = len(made.scheme.tags)
 
-    def learn_from(pool: CodedSentences, seed: int) -> Tagger:
-        source = Undersampled(pool, lambda some: SharedCodesSource(made, some, RECASED))
+    def read(some: CodedSentences) -> SentenceSource:
+        return SharedCodesSource(made, some, RECASED)
+
+    def learn_from(source: SentenceSource, seed: int) -> Tagger:
         return train_tagger(source, tags, TaggingConfig(epochs=passes, seed=seed))
 
     def learn(stored: RaggedSentences, seed: int) -> Tagger:
-        head = learn_from(CodedSentences.concatenate([own, as_codes(stored)]), seed)
-        if not distilled:
-            return head
-        return learn_from(taught(made, head, own, text), seed)
+        shared = as_codes(stored)
+        if way == "self-distilled":
+            # A head and its teachers have seeds of their own.
+            return learn_from(
+                self_taught(made, own, shared, read, lambda one, place: learn_from(one, 100 * seed + place)),
+                100 * seed,
+            )
+        head = learn_from(Undersampled(CodedSentences.concatenate([own, shared]), read), seed)
+        return head if way == _PLAIN else learn_from(Undersampled(taught(made, head, own, text), read), seed)
 
     attacked = corpora.meddocan("train")[PROVIDER_NOTES : PROVIDER_NOTES + _ATTACKED]
     pool, asked = (encode_notes(made, attacked, draw) for draw in (0, 1))
@@ -102,11 +111,14 @@ def _texts() -> list[Document]:
     return [Document(str(number), every[number]) for number in chosen]
 
 
-def _entries(passes: int, run: dict[str, Any], *, distilled: bool) -> list[Entry]:
+def _entries(passes: int, run: dict[str, Any], way: str) -> list[Entry]:
     begins = f"default preset: head that learns as a provider's, {passes} passes"
     trials = f"{_ATTACKED} attacked notes, half of them in the pool beside {PROVIDER_NOTES} public ones"
-    if distilled:
-        begins += ", distilled"
+    if way:
+        begins += f", {way}"
+    if way == "self-distilled":
+        trials += f"; the attacked head learned the attacked notes as {PARTS} heads label them that had not seen them, and so did all of the attacker's"
+    elif way:
         trials += f", whose head is the teacher; the attacked student learned from {_TEXTS} public texts and those {PROVIDER_NOTES} notes, and so did all of the attacker's"
     entries = []
     for one in run["findings"]:

@@ -134,6 +134,11 @@ class Ensemble(Tagger):
         return torch.stack([member.marginals(batch) for member in self.members]).mean(0)  # type: ignore[operator]
 
     @torch.no_grad()
+    def draw(self, batch: Batch, generator: np.random.Generator) -> Tensor:
+        """See Tagger."""
+        return self.crf.draw(self.scores(batch), batch.lengths, generator)
+
+    @torch.no_grad()
     def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """See Tagger."""
         marginals = self.marginals(batch)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,16 +97,27 @@ def measure(*, train: bool = True) -> list[Entry]:
     runs: dict[tuple[str, int], dict[str, Any]] = {}
     for seed in SEEDS:
         for provider in corpora.SITES:
-            name = f"pooling-{provider}-{STEPS}-{seed}"
+            name = name_of(provider, seed)
             if train or is_there(name):
-                runs[provider, seed] = load_or_measure(name, lambda p=provider, s=seed: _run(p, s))  # type: ignore[misc]
+                runs[provider, seed] = load_or_measure(name, partial(run, provider, seed))
     if not runs:
         raise ConfigurationError(f"expected at least one run of `{COMMAND}`, found none; begin with that command")
     return entries_of(runs)
 
 
-def _run(provider: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
-    """Counts of every test note of the unseen hospital, by way."""
+def name_of(provider: str, seed: int) -> str:
+    """Of a run that is kept."""
+    return f"pooling-{provider}-{STEPS}-{seed}"
+
+
+def run(provider: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
+    """Counts of every test note of the unseen hospital, by way.
+
+    Args:
+        provider: of the rotation.
+        seed: of the trainings.
+        steps: of each.
+    """
     sides = sides_of(provider)
     pool, test = Pool.of(sides), corpora.en_site(unseen_by(provider), "test")
     counts = {}

@@ -11,6 +11,7 @@ padding is never computed. Where the exponentials underflow, the log-space recur
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,6 +21,8 @@ from shared.labels import UNKNOWN_TAG
 # Far below any score, and well within float32.
 _FORBIDDEN = -1e4
 _DENIED = -1e4
+# Near the smallest that float32 holds.
+_LEAST = 1e-37
 
 
 def bio_constraints(tags: int) -> tuple[Tensor, Tensor]:
@@ -231,6 +234,45 @@ class ConditionalRandomField(nn.Module):
         for t in range(steps - 2, -1, -1):
             n = alive[t + 1]
             path[t, :n] = (scores[t, :n] + towards[path[t + 1, :n]]).argmax(1)
+        return path.t().contiguous()
+
+    @torch.no_grad()
+    def draw(self, emissions: Tensor, lengths: Tensor, generator: np.random.Generator) -> Tensor:
+        """A tag sequence for each sentence, by its probability among those that BIO allows (forward filtering, backward sampling).
+
+        Args:
+            emissions, lengths: as in `decode`.
+            generator: of the draw.
+
+        Returns:
+            int64 `[batch, steps]`, 0 (O) on padding.
+        """
+        batch, steps, tags = emissions.shape
+        alive = _alive(lengths)
+        allowed = self.transitions + _FORBIDDEN * ~self.may_follow
+        top = allowed.max()
+        step, towards = (allowed - top).exp(), allowed.t().contiguous()  # [to, from]
+        scores = emissions.transpose(0, 1).clone(memory_format=torch.contiguous_format)
+        scores[0] += self.start + _FORBIDDEN * ~self.may_start
+        for t in range(1, steps):
+            n = alive[t]
+            before = scores[t - 1, :n]
+            most = before.amax(1, keepdim=True)
+            # The log-sum over all ways to a tag; one that nothing leads to gets a score that no draw takes.
+            scores[t, :n] += ((before - most).exp() @ step).clamp_(min=_LEAST).log_() + most + top
+
+        def taken(chances: Tensor) -> Tensor:
+            # The largest after Gumbel noise is a draw by the chances that these are logarithms of.
+            noise = torch.from_numpy(generator.gumbel(size=(len(chances), tags))).to(chances.dtype)
+            return (chances + noise).argmax(1)
+
+        rows = torch.arange(batch)
+        path = torch.zeros(steps, batch, dtype=torch.long)
+        last = lengths - 1
+        path[last, rows] = taken(scores[last, rows] + self.end)
+        for t in range(steps - 2, -1, -1):
+            n = alive[t + 1]
+            path[t, :n] = taken(scores[t, :n] + towards[path[t + 1, :n]])
         return path.t().contiguous()
 
     @torch.enable_grad()

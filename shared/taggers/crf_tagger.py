@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,6 +29,11 @@ class CRFTagger(Tagger):
     def marginals(self, batch: Batch) -> Tensor:
         """By forward-backward; see Tagger."""
         return self.crf.marginals(self.scores(batch), batch.lengths)
+
+    @torch.no_grad()
+    def draw(self, batch: Batch, generator: np.random.Generator) -> Tensor:
+        """See Tagger."""
+        return self.crf.draw(self.scores(batch), batch.lengths, generator)
 
     @torch.no_grad()
     def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:

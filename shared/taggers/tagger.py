@@ -105,6 +105,15 @@ class Tagger(nn.Module, ABC):
         They sum to one at every token, and are zero on padding.
         """
 
+    @abstractmethod
+    def draw(self, batch: Batch, generator: np.random.Generator) -> Tensor:
+        """Tags of each sentence by their probability among all that BIO allows, int64 `[batch, steps]`, O on padding.
+
+        Args:
+            batch: whose tags are not looked at.
+            generator: of the draw.
+        """
+
     def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """What `decode` and `marginals` give, for who wants both."""
         return self.decode(batch), self.marginals(batch)

@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from aggregator.training.part import PoolPart
-from aggregator.training.pool import Augmented, Change, Decoder, Pool, Taken, read_blocks, read_codes
+from aggregator.training.pool import PUBLIC, Augmented, Change, Decoder, Pool, Relabel, Taken, read_blocks, read_codes
 from foundation.os_errors import map_os_errors
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.decoding import Decoding
@@ -28,6 +28,7 @@ from shared.training.tagging import TaggingConfig
 
 # A few hundred steps tell what a site does to the others; its figures are lower than the head's, and in the same order.
 _HASTY_STEPS, _HASTY_HIDDEN, _HASTY_RATE = 400, 32, 1e-2
+_WHOLE = Taken()
 
 
 class Learn(Protocol):
@@ -66,6 +67,8 @@ class PoolMaterial:
         augmented: as in `Pool`; what is held out, and what a defence looks at, is as the shares are.
         kept: folder that keeps trainings between epochs; None keeps nothing.
         part: of this process, where several train together; `learn` is then of all of them. None for this one alone.
+        without_part: a part of what each site shared that nothing is learned from, as (part, parts); None for none.
+        relabel: as in `Pool`.
     """
 
     payloads: Mapping[str, tuple[Path, ...]]
@@ -83,6 +86,8 @@ class PoolMaterial:
     augmented: Augmented | None = None
     kept: Path | None = None
     part: PoolPart | None = None
+    without_part: tuple[int, int] | None = None
+    relabel: Relabel | None = None
 
     def learn_from(self, pool: Pool, name: str, config: TaggingConfig | None = None) -> Tagger:
         """A tagger of this shape, trained on a pool.
@@ -124,11 +129,13 @@ class PoolMaterial:
         """
         chosen = dict(taken or {})
         if self.rate < 1:
-            whole = Taken()
             chosen = {
-                path: replace(chosen.get(path, whole), rate=self.rate * chosen.get(path, whole).rate)
+                path: replace(chosen.get(path, _WHOLE), rate=self.rate * chosen.get(path, _WHOLE).rate)
                 for path in self.files
             }
+        if self.without_part is not None:
+            shared = [path for site, paths in self.payloads.items() if site != PUBLIC for path in paths]
+            chosen |= {path: replace(chosen.get(path, _WHOLE), without=self.without_part) for path in shared}
         files = self.files if paths is None else paths
         return Pool(
             files,
@@ -139,6 +146,7 @@ class PoolMaterial:
             taken=chosen,
             undersampling=self.undersampling,
             part=self.part,
+            relabel=self.relabel,
         )
 
     @property
@@ -186,7 +194,7 @@ class PoolMaterial:
             shape = BiLSTMCRFConfig(pool.dim, self.tags, hidden=_HASTY_HIDDEN)
         epochs = max(1, min(self.config.epochs, int(passes)))
         config = replace(self.config, epochs=epochs, least_steps=0, learning_rate=_HASTY_RATE)
-        return replace(plain, config=config, shape=shape, rate=min(self.rate, passes))
+        return replace(plain, config=config, shape=shape, rate=min(self.rate, passes), relabel=None)
 
 
 @dataclass(frozen=True)

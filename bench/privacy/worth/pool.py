@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aggregator.training.defences.distilling import LEAST_SURE
+from aggregator.training.defences.self_distilling import HeldOutLabels
 from aggregator.training.head import UNDERSAMPLING
+from aggregator.training.pool import part_of, read_codes
 from bench.privacy.worth.sides import Sides, recipe
 from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
@@ -26,7 +29,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
-from shared.sentences.ragged import Batch, SentenceSource
+from shared.sentences.ragged import Batch, RaggedSentences, SentenceSource
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.taggers.pseudo_labels import pseudo_labels
 from shared.taggers.tagger import Tagger
@@ -37,6 +40,9 @@ Labelled = TypeVar("Labelled", CodedSentences, TokenisedSentences)
 ALONE, RAW, SHARES = "alone", "raw", "shares"
 STEPS = 7500
 """Of every side: after 2,500 all of them go on gaining, and shares most, where notes are shared."""
+PARTS = 3
+"""Teachers of a head that distils itself."""
+_NO_FILE = Path()
 COPIES = Augmentation((Shorthand(), Recasing()))
 """Of English sentences, as `train-head` makes them by default."""
 
@@ -85,10 +91,14 @@ class Undersampled(Generic[Labelled]):
     Args:
         labelled: all sentences.
         made: a source of some of them.
+        rate: at which those without PHI sit out.
+        relabel: gives the sentences of some rows of a pass other tags; None for those that they have, by which they sit out either way.
     """
 
     labelled: Labelled
     made: Callable[[Labelled], SentenceSource]
+    rate: float = UNDERSAMPLING
+    relabel: Callable[[Labelled, NDArray[np.int64], np.random.Generator], Labelled] | None = None
 
     @property
     def dim(self) -> int:
@@ -104,13 +114,16 @@ class Undersampled(Generic[Labelled]):
         """See SentenceSource."""
         chosen = self.labelled
         if generator is not None:
-            chosen = chosen.select(np.flatnonzero(generator.random(chosen.sentences) < self._rates))
+            rows = np.flatnonzero(generator.random(chosen.sentences) < self._rates)
+            chosen = chosen.select(rows)
+            if self.relabel is not None:
+                chosen = self.relabel(chosen, rows, generator)
         yield from self.made(chosen).batches(size, generator)
 
     @property
     def _rates(self) -> NDArray[np.float64]:
         quiet = ~self.labelled.sentences_with(self.labelled.tags > 0)
-        return np.where(quiet, 1 - UNDERSAMPLING, 1.0)
+        return np.where(quiet, 1 - self.rate, 1.0)
 
 
 def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared: Sequence[Document]) -> CodedSentences:
@@ -138,6 +151,44 @@ def taught(construction: CodedSurrogates, teacher: Tagger, own: CodedSentences, 
     shown = construction.decoding().read_codes(text, np.random.default_rng(0))
     labels = pseudo_labels(teacher, shown, LEAST_SURE)
     return CodedSentences.concatenate((own, replace(text, tags=labels)))
+
+
+def as_rows(codes: CodedSentences) -> RaggedSentences:
+    """Codes as rows of one number, as a pool holds them."""
+    return RaggedSentences(codes.codes[:, None].astype(np.float64), codes.casing, codes.tags, codes.lengths)
+
+
+def self_taught(
+    construction: CodedSurrogates,
+    own: CodedSentences,
+    shared: CodedSentences,
+    made: Callable[[CodedSentences], SentenceSource],
+    learn: Callable[[SentenceSource, int], Tagger],
+    rate: float = UNDERSAMPLING,
+) -> Undersampled[CodedSentences]:
+    """What a head of `train-head --self-distil` learns from, its teachers trained: shared sentences take labels of the one that has not seen them.
+
+    Args:
+        construction: that made the codes.
+        own: sentences of the provider, whose labels stay.
+        shared: those of hospitals.
+        made: a source of sentences.
+        learn: trains a head on a source, under a number of its own.
+        rate: at which sentences without PHI sit out a pass.
+    """
+    decoding, parts = construction.decoding(), part_of(np.arange(shared.sentences), PARTS)
+    pools = (CodedSentences.concatenate((own, shared.select(np.flatnonzero(parts != part)))) for part in range(PARTS))
+    teachers = [learn(Undersampled(pool, made, rate), 1 + part) for part, pool in enumerate(pools)]
+    labels = HeldOutLabels(teachers, frozenset(), lambda rows, generator: read_codes(decoding, rows, generator))
+
+    def relabel(chosen: CodedSentences, rows: NDArray[np.int64], generator: np.random.Generator) -> CodedSentences:
+        theirs = np.flatnonzero(rows >= own.sentences)
+        tags = chosen.tags.copy()
+        told = labels(_NO_FILE, as_rows(chosen.select(theirs)), rows[theirs] - own.sentences, generator)
+        tags[chosen.tokens_of(theirs)] = told
+        return replace(chosen, tags=tags)
+
+    return Undersampled(CodedSentences.concatenate((own, shared)), made, rate, relabel)
 
 
 def trained_as_provider(sides: Sides, side: str, seed: int, copies: Augmentation) -> Pipeline:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -125,6 +126,11 @@ class Transformer(Tagger):
     def marginals(self, batch: Batch) -> Tensor:
         """By forward-backward; see Tagger."""
         return self.crf.marginals(self.scores(batch), batch.lengths)
+
+    @torch.no_grad()
+    def draw(self, batch: Batch, generator: np.random.Generator) -> Tensor:
+        """See Tagger."""
+        return self.crf.draw(self.scores(batch), batch.lengths, generator)
 
     @torch.no_grad()
     def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -192,3 +194,33 @@ def test_a_network_without_memory_compares_nothing(monkeypatch: pytest.MonkeyPat
         field = ConditionalRandomField(5)
     assert (field.may_start.shape, field.may_follow.shape) == ((5,), (5, 5))
     assert field.may_follow.is_meta
+
+
+@settings(max_examples=6, deadline=None)
+@given(lengths=lengths, seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 2.0]))
+def test_draws_are_as_frequent_as_full_enumeration_has_them(lengths: list[int], seed: int, spread: float) -> None:
+    crf, emissions, _, ordered = make(3, lengths, seed, spread)
+    may_start, may_follow = bio_constraints(3)
+    many = 3000
+    generator = np.random.default_rng(seed)
+    for row, length in enumerate(ordered.tolist()):
+        allowed = [
+            path
+            for path in product(range(3), repeat=length)
+            if may_start[path[0]] and all(may_follow[a, b] for a, b in pairwise(path))
+        ]
+        chances = torch.softmax(torch.tensor([score(crf, emissions[row], path) for path in allowed]), 0)
+        same = emissions[row, None, :length].expand(many, -1, -1)
+        drawn = Counter(map(tuple, crf.draw(same, torch.full((many,), length), generator).tolist()))
+        assert set(drawn) <= set(allowed)
+        for path, chance in zip(allowed, chances.tolist(), strict=True):
+            assert abs(drawn[path] / many - chance) < 5 * (chance * (1 - chance) / many) ** 0.5 + 1e-3
+
+
+def test_padding_changes_no_draw_and_is_no_phi() -> None:
+    crf, emissions, _, ordered = make(5, [4, 2, 1], 0, 30.0)
+    drawn = crf.draw(emissions, ordered, np.random.default_rng(0))
+    inside = torch.arange(4)[None, :] < ordered[:, None]
+    assert not drawn[~inside].any()
+    # So sure a model draws what it takes for best.
+    torch.testing.assert_close(drawn, crf.decode(emissions, ordered))

@@ -166,6 +166,23 @@ def test_marginals_are_probabilities_of_what_bio_allows(kind: str) -> None:
 
 
 @kinds
+def test_draws_are_bio_and_as_frequent_as_marginals_say(kind: str) -> None:
+    tagger = fresh(kind)
+    batch = batches_of(tagger)[0]
+    generator = np.random.default_rng(0)
+    drawn = torch.stack([tagger.draw(batch, generator) for _ in range(400)])
+    assert not drawn[:, ~inside(batch)].any()
+    goes_on = (drawn > 0) & (drawn % 2 == 0)
+    assert not goes_on[:, :, 0].any()
+    begun = (drawn[:, :, 1:] == drawn[:, :, :-1]) | (drawn[:, :, 1:] == drawn[:, :, :-1] + 1)
+    assert begun[goes_on[:, :, 1:]].all()
+    frequency = torch.nn.functional.one_hot(drawn, len(TAGS)).double().mean(0)
+    # Five standard deviations of so many draws.
+    assert (frequency - tagger.marginals(batch))[inside(batch)].abs().max() < 0.125
+    assert tagger.draw(batch, np.random.default_rng(3)).equal(tagger.draw(batch, np.random.default_rng(3)))
+
+
+@kinds
 def test_marginals_agree_with_what_is_decoded_where_it_is_clear(kind: str) -> None:
     tagger = train(kind)
     clear = total = 0
