@@ -104,6 +104,11 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
                 + (" and from the public notes" if trained.get("public") else "")
                 + f"; of {text['tokens']:,} tokens of the text {text['sure']:,} were labelled, {text['phi']:,} of them as PHI"
             )
+        if trained.get("self_distilled"):
+            lines.append(
+                f"- no label of a share trained the head itself: {trained['self_distilled']} others labelled the shares, each the part that it had not learned from, "
+                "and the head learned those labels, drawn anew in every pass"
+            )
     return lines
 
 

@@ -27,6 +27,7 @@ from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
 from aggregator.training.defences.distilling import Distillation, digest_of_text, encode_text
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
+from aggregator.training.defences.self_distilling import SelfDistillation
 from aggregator.training.judging.comparison import Comparison, Distilled, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
@@ -81,6 +82,7 @@ class HeadTraining:
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
         distilled: public text that the head learned from in the place of the pool; None where it learned from the pool.
+        self_distilled: how many teachers labelled the pool, each what it had not seen; 0 where it learned the labels of the shares.
         federated: how sites learned together; empty where the pool was learned from in one place.
     """
 
@@ -102,13 +104,14 @@ class HeadTraining:
     compared: Comparison | None = None
     points: OperatingPoints | None = None
     distilled: Distilled | None = None
+    self_distilled: int = 0
     federated: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """The record."""
         more: dict[str, object] = {"federated": dict(self.federated)} if self.federated else {}
-        if self.distilled is not None:
-            more["distilled"] = self.distilled.as_json()
+        more |= {} if self.distilled is None else {"distilled": self.distilled.as_json()}
+        more |= {"self_distilled": self.self_distilled} if self.self_distilled else {}
         return more | {
             "recipe": asdict(self.recipe),
             "sentences": self.sentences,
@@ -149,10 +152,11 @@ class HeadOptions:
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
         tagger: of which kind it is, and what it begins with.
         distil: public notes, which the head learns from as that of the pool labels them; without any it learns from the pool itself.
+        self_distil: teachers, each of which labels the part of the pool that it has not seen, for the head to learn; 0 for the labels of the shares.
         shape: of the network; None for that of its kind, with all that there is for a token.
 
     Raises:
-        ConfigurationError: an undersampling that would leave none of them, or is no chance.
+        ConfigurationError: an undersampling that would leave none of them, or is no chance; one teacher, or public text beside teachers.
     """
 
     with_public: bool = True
@@ -166,6 +170,7 @@ class HeadOptions:
     augment: AugmentOptions = field(default_factory=AugmentOptions)
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     distil: tuple[Path, ...] = ()
+    self_distil: int = 0
     shape: TaggerConfig | None = None
 
     def __post_init__(self) -> None:
@@ -174,6 +179,8 @@ class HeadOptions:
             raise ConfigurationError(
                 f"--undersampling: expected a chance from 0 to below 1, got {self.undersampling}; 0 has all sentences in every pass"
             )
+        if self.self_distil == 1 or (self.self_distil and self.distil):
+            raise ConfigurationError("--self-distil: expected 2 teachers or more, and no --distil beside them")
 
 
 def train(
@@ -223,6 +230,8 @@ def train(
         if text is not None:
             folder = Path(objects.enter_context(TemporaryDirectory()))
             learning = Distillation(defence, encode_text(options.distil, construction, folder))
+        elif options.self_distil:
+            learning = SelfDistillation(defence, options.self_distil)
         kept = objects.enter_context(keep_together(workspace, command, inputs, group, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
         local = objects.enter_context(workspace.objects().all_local([str(share.digest) for share in shares]))
@@ -254,6 +263,7 @@ def train(
             not_counted=defended.left_out,
             rates=defended.rates,
             distilled=Distilled.of(text, defended.lesson) if text and defended.lesson else None,
+            self_distilled=options.self_distil,
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
 
+_SELF_DISTILLED = "{} teachers, each without a part of the pool, labelled the part that they had not seen; the head learned what they said, drawn anew in each pass"
 _UNDERSAMPLED = "of the sentences without PHI {:.0%} sit out each pass, drawn anew"
 
 
@@ -116,6 +117,13 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Public notes without labels: the head learns from these, as the pool's head labels them, and never sees a share.",
         ),
         click.option(
+            "--self-distil",
+            metavar="TEACHERS",
+            type=click.IntRange(2, 10),
+            help="The head learns the pool as so many others label it, each the part that it has not seen, so that it tells less of whose notes are "
+            "in it; takes as many trainings more, three do.",
+        ),
+        click.option(
             "--last-word/--no-last-word",
             default=True,
             show_default=True,
@@ -141,6 +149,7 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "aggregator train-head --influence full --defence none",
         "aggregator train-head --augment phi,recase",
         "aggregator train-head --distil public-notes/",
+        "aggregator train-head --self-distil 3",
         "aggregator train-head --processes 4",
     ),
 )
@@ -229,6 +238,7 @@ def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOp
             given["tagger"], given["language_model"], given["checkpoint"], given["window"], given["crf"]
         ),
         distil=given["distil"],
+        self_distil=given["self_distil"] or 0,
     )
     return recipe_of(given["tagger"], given["epochs"], seed, given["batch"]), options
 
@@ -252,6 +262,7 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         *([_UNDERSAMPLED.format(trained.undersampling)] if trained.undersampling else []),
         _augment_line(trained.augment),
         *([_describe_student(trained.distilled, public=trained.public)] if trained.distilled else []),
+        *([_SELF_DISTILLED.format(trained.self_distilled)] if trained.self_distilled else []),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         *(f"  {site:20} weighs {rate:.1%} of what it shared" for site, rate in sorted(trained.rates.items())),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",

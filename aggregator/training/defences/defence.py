@@ -100,7 +100,7 @@ class PoolMaterial:
         kept = None
         if self.kept is not None:
             with map_os_errors(self.kept):
-                self.kept.mkdir(mode=0o700, exist_ok=True)
+                self.kept.mkdir(mode=0o700, parents=True, exist_ok=True)
             kept = self.kept / f"{name}.safetensors"
         return self.learn(
             pool, self.tags, config or self.config, shape=self.shape, progress=self.progress, checkpoint=kept

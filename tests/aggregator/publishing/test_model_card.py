@@ -71,3 +71,12 @@ def test_a_student_is_told_from_a_head_that_shares_trained(tmp_path: Path) -> No
         card = model_card(fields, tmp_path, tmp_path, None, "CC0")
         assert card.count("- no share trained the head itself") == told
         assert card.count("learned from that text and from the public notes") == (told and public)
+
+
+def test_a_head_that_learned_no_label_of_a_share_says_so(tmp_path: Path) -> None:
+    fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+    record = {"sentences": 9, "tokens": 99, "shares": [], "public": True}
+    for more, told in (({}, 0), ({"self_distilled": 3}, 1)):
+        (tmp_path / "training.json").write_text(json.dumps(record | more))
+        card = model_card(fields, tmp_path, tmp_path, None, "CC0")
+        assert card.count("- no label of a share trained the head itself: 3 others labelled the shares") == told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.aggregator.training.pools import DIM, SCHEME, block, material, write_pool
+from tests.loop import Loop, done, provider, refused, train_head
 from tests.protocols.payload.blocks import write_payload
 
 TAGS = len(SCHEME.tags)
@@ -155,3 +157,28 @@ def test_what_is_read_of_a_sentence_is_what_the_teacher_is_shown() -> None:
     labels(Path("share.parquet"), stored, np.arange(6), np.random.default_rng(0))
     # Under a draw of its own for each teacher.
     assert len(set(shown)) == PARTS
+
+
+class TestCommand:
+    def test_the_head_finds_what_the_pool_taught_and_says_how(self, loop: Loop) -> None:
+        shown = done(train_head(loop, "--self-distil", 2, "--no-operating-points")).stdout
+        assert "2 teachers, each without a part of the pool, labelled the part that they had not seen" in shown
+        record = json.loads((loop.provider / "head" / "training.json").read_text())
+        assert record["self_distilled"] == 2
+        assert all(site["f1"] > 0.5 for site in record["sites"])
+        assert {one["site"] for one in record["shares"]} == {"north", "south"}
+
+    def test_one_that_learns_the_labels_says_nothing_of_it(self, built_loop: Loop) -> None:
+        assert "self_distilled" not in json.loads((built_loop.provider / "head" / "training.json").read_text())
+
+    def test_what_does_not_go_together_is_refused(self, loop: Loop) -> None:
+        at = ("--workspace", loop.provider)
+        refused(provider("train-head", "--self-distil", 2, "--distil", loop.notes("public"), *at), 2, "--distil beside")
+        refused(provider("train-head", "--self-distil", 1, *at), 2, "--self-distil")
+
+    def test_another_number_of_teachers_is_another_training(self, loop: Loop) -> None:
+        kept = loop.provider / "unfinished" / "train-head"
+        kept.mkdir(parents=True)
+        (kept / "inputs.json").write_text(json.dumps({"self_distil": 2}))
+        command = ("train-head", "--epochs", 1, "--influence", "none", "--no-operating-points", "--resume")
+        assert "self_distil" in refused(provider(*command, "--self-distil", 3, "--workspace", loop.provider), 2)
