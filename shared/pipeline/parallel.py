@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import get_all_start_methods, get_context, parent_process
 
 import torch
 
@@ -87,7 +88,17 @@ def _take(pipeline: Pipeline) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     torch.set_num_threads(1)
+    threading.Thread(target=_end_with_the_command, daemon=True).start()
     _ours = pipeline
+
+
+def _end_with_the_command() -> None:
+    """A command that is killed tells nobody: its processes would wait for ever, with notes, and with its locks on what it left half-written."""
+    command = parent_process()
+    assert command is not None
+    # Those that were forked later hold the pipe by which this is seen, too; the last one sees it first, and they end one after the other.
+    command.join()
+    os._exit(1)
 
 
 def _annotate(batch: list[Document]) -> list[Document]:

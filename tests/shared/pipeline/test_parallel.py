@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import closing
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from foundation.leftovers import is_held
 from shared.document import Document
 from shared.errors import LostReaderError
 from shared.pipeline import parallel
@@ -81,6 +85,49 @@ def test_a_process_that_is_killed_is_told_of_in_one_line(
 def _die(batch: list[Document]) -> list[Document]:
     os.kill(os.getpid(), signal.SIGKILL)
     return batch
+
+
+_COMMAND = """
+import sys, time
+from pathlib import Path
+from foundation.folders import new_folder
+from shared.document import Document
+from shared.pipeline import parallel
+
+class Slow:
+    def annotate(self, documents):
+        Path(sys.argv[1], "reads").touch()
+        time.sleep(600)
+
+parallel._BATCH_CHARACTERS = 1
+with new_folder(Path(sys.argv[1], "safe"), private=True):
+    list(parallel.ParallelPipeline(Slow(), 3).annotate(Document(str(one), "text") for one in range(9)))
+"""
+
+
+def test_processes_end_with_the_command_that_was_killed_and_hold_nothing_of_it(tmp_path: Path) -> None:
+    command = subprocess.Popen(
+        [sys.executable, "-P", "-c", _COMMAND, str(tmp_path)], start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    try:
+        _until((tmp_path / "reads").exists)
+        [half_written] = tmp_path.glob(".safe.*.partial")
+        assert is_held(half_written)
+        command.kill()
+        command.wait()
+        # Else it would be nobody's leftover for as long as they live, and so would the notes in their memory.
+        _until(lambda: not is_held(half_written))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(command.pid, signal.SIGKILL)
+        command.wait()
+
+
+def _until(true: Callable[[], bool], seconds: float = 60) -> None:
+    ends = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def test_there_is_a_core() -> None:
