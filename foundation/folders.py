@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from foundation.errors import StorageError
 from foundation.files import flush
 from foundation.leftovers import NAME_CHARACTERS, is_held, make_temporary
 from foundation.os_errors import map_os_errors, storage_error
@@ -31,6 +32,8 @@ def new_folder(path: Path, *, replace: bool = True, private: bool = False) -> It
     Raises:
         StorageError: the folder can't be made or moved into place, or is there already.
     """
+    if not replace:
+        _require_replaceable(path)
     with map_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _settle_exchanges(path)
@@ -78,6 +81,17 @@ def new_tree(root: Path, folders: tuple[str, ...]) -> Iterator[None]:
         if isinstance(error, OSError):
             raise storage_error(root, error) from error
         raise
+
+
+def _require_replaceable(path: Path) -> None:
+    """Told before the block works for hours: an empty folder makes room when it ends, and these look like one."""
+    if path.is_symlink() or os.path.ismount(path):
+        raise StorageError(
+            "a new folder",
+            received="a link, or a place where a disk is mounted, which no folder can replace",
+            advice="name a new folder within it",
+            place=path.name,
+        )
 
 
 def _exchange(staged: Path, path: Path) -> None:

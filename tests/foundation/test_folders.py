@@ -36,6 +36,26 @@ class TestNewFolder:
             (folder / "new").write_text("x")
         assert snapshot(tmp_path) == before
 
+    @pytest.mark.parametrize("kind", ["link", "link to nothing", "root of a disk"])
+    def test_what_no_folder_can_replace_is_told_before_the_work(
+        self, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        target = tmp_path / "made"
+        (tmp_path / "elsewhere").mkdir()
+        if kind == "root of a disk":
+            target.mkdir()
+            monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == target)
+        else:
+            target.symlink_to("elsewhere" if kind == "link" else "nothing")
+        begun = False
+        with (
+            pytest.raises(StorageError, match=r"made: expected .*link.* within it"),
+            new_folder(target, replace=False),
+        ):
+            begun = True
+        assert not begun
+        assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "made"}
+
     @pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
     def test_a_block_that_fails_leaves_nothing(self, error: BaseException, tmp_path: Path) -> None:
         (tmp_path / "made").mkdir()
