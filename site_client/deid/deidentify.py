@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,10 +17,15 @@ from shared.errors import ConfigurationError
 from shared.pipeline.mentions import with_repeated
 from shared.pipeline.spans import join_spans
 from shared.progress import Progress, silent
+from shared.text.references.decoding import decode
 from site_client.deid.choices.lists import HospitalLists
+from site_client.deid.choices.sameness import said
 from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
 from site_client.deid.of_patients import Finding, NotesOfPatients
+
+_LEAST_CHARACTERS, _LEAST_DIGITS = 4, 5
+_WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass
@@ -30,11 +36,13 @@ class Tally:
         spans: how many of each category.
         labels: how many of them the pipeline did not find whole: the note brought them along as labels.
         unnamed: how many notes are of no patient, where somebody has said whose notes they are.
+        telling_ids: how many notes have an id that says what is hidden in their text.
     """
 
     spans: Counter[str] = field(default_factory=Counter)
     labels: int = 0
     unnamed: int = 0
+    telling_ids: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Deidentified:
         labels: how many of them the pipeline did not find whole: they were labelled in the notes.
         untouched: names of what stands beside the text of the notes and is written as it came.
         rewritten: whether files were written as they came, but for their texts.
-        unnamed: as in Tally.
+        unnamed, telling_ids: as in Tally.
     """
 
     documents: int
@@ -56,6 +64,7 @@ class Deidentified:
     untouched: tuple[str, ...] = ()
     rewritten: bool = False
     unnamed: int = 0
+    telling_ids: int = 0
 
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
@@ -89,6 +98,7 @@ def deidentify(
         tally.spans.update(span.category for span in found.annotations)
         tally.labels += count_outside(found.annotations, own.annotations)
         tally.unnamed += patients is not None and finding.note.identifier not in patients.patients
+        tally.telling_ids += mode.hides and _has_telling_id(found)
         yield replace(mode.turn(found), record=finding.note.record, file=finding.note.file)
 
 
@@ -114,6 +124,22 @@ def count_outside(spans: Iterable[Annotation], others: Iterable[Annotation]) -> 
     starts = [one.start for one in ordered]
     furthest = list(accumulate((one.end for one in ordered), max, initial=0))
     return sum(furthest[bisect_right(starts, span.start)] < span.end for span in spans)
+
+
+def _has_telling_id(found: Document) -> bool:
+    """Whether the id, which is written as it came, has all words of a span, in any order."""
+    told = _words(found.identifier)
+    covered = (_words(decode(found.covered_text(span)).text) for span in found.annotations)
+    return any(words <= told and _is_telling("".join(words)) for words in covered)
+
+
+def _is_telling(written: str) -> bool:
+    """Few letters and digits are the same by chance, and a year alone is in many an id."""
+    return len(written) >= (_LEAST_DIGITS if written.isdecimal() else _LEAST_CHARACTERS)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(said(text)))
 
 
 def without_labels(documents: Iterable[Document]) -> Iterator[Document]:
@@ -199,4 +225,12 @@ def write_deidentified(
             finish()
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
-    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched), again is not None, tally.unnamed)
+    return Deidentified(
+        written,
+        dict(tally.spans),
+        tally.labels,
+        tuple(untouched),
+        again is not None,
+        tally.unnamed,
+        tally.telling_ids,
+    )

@@ -176,6 +176,7 @@ def deid(
             if done.untouched
             else []
         ),
+        *([_with_telling_ids(done.telling_ids)] if done.telling_ids else []),
         *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
         *(
             []
@@ -189,6 +190,7 @@ def deid(
         "spans": dict(done.spans),
         "labels": done.labels,
         "untouched": list(done.untouched),
+        "telling_ids": done.telling_ids,
         "quarantined": read.quarantined,
         "part": None if part is None else str(part),
         "promised": None if pipeline.point is None else asdict(pipeline.point),
@@ -228,6 +230,18 @@ def _without_patient(count: int) -> str:
         else f"{count} notes are of no patient that --patients names: each"
     )
     return f"{notes} stands alone"
+
+
+def _with_telling_ids(count: int) -> str:
+    whose = (
+        "1 note has an id that says what is hidden in its text"
+        if count == 1
+        else f"{count} notes have ids that say what is hidden in their texts"
+    )
+    return (
+        f"{whose}, such as a name, a date or a number: ids are written as they came, as names of files or beside the text, and are NOT de-identified; "
+        "give these notes other ids before they go anywhere"
+    )
 
 
 def _older_pipeline_lines(opened: Workspace) -> list[str]:

@@ -317,6 +317,39 @@ def test_a_note_whose_id_names_no_file_is_set_aside_alone(loop: Loop, tmp_path: 
     refused(hospital("deid", notes, "--out", tmp_path / "no", *at), 3, "ward/1", "a file's name")
 
 
+@pytest.mark.parametrize(
+    ("identifier", "text", "phi"),
+    [
+        ("Quillfeather_BRUNHILDA-3", "Brunhilda Quillfeather was seen.", "Brunhilda Quillfeather"),
+        ("2012-04-03-lab", "Seen on 03/04/2012.", "03/04/2012"),
+        ("n1234567", "Record 1234567.", "1234567"),
+        ("garcía", "Seen by Garc&iacute;a.", "Garc&iacute;a"),
+    ],
+)
+def test_ids_that_say_what_is_hidden_are_counted(identifier: str, text: str, phi: str, tmp_path: Path) -> None:
+    start = text.index(phi)
+    telling = Document(identifier, text, (Annotation(start, start + len(phi), "OTHER"),))
+    others = [
+        Document("note-7-of-Anna", "Anna B. of Ward 7.", (Annotation(0, 7, "PATIENT"), Annotation(11, 17, "OTHER"))),
+        Document("May 2012", "May, 7, 2012", tuple(Annotation(*one, "DATE") for one in ((0, 3), (5, 6), (8, 12)))),
+    ]
+    redact, tag = MODES["redact"], MODES["tag"]
+    assert write_deidentified(Passes(), [telling, *others], tmp_path / "safe", redact).telling_ids == 1
+    assert write_deidentified(Passes(), [telling, *others], tmp_path / "tagged", tag).telling_ids == 0
+
+
+def test_the_command_says_that_ids_say_what_is_hidden(loop: Loop, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(
+        "id,text\nTheobald Oxenthorpe,Patient Theobald Oxenthorpe was seen today.\nNote b,Patient Theobald Oxenthorpe was seen.\n"
+    )
+    at = ("--workspace", loop.site("fourth"))
+    told = done(hospital("deid", tmp_path / "own.csv", "--out", tmp_path / "safe", *at)).stdout
+    assert "1 note has an id that says what is hidden in its text" in told
+    assert "Theobald" not in told
+    shown = done(hospital("deid", tmp_path / "own.csv", "--out", tmp_path / "again", "--json", *at)).stdout
+    assert json.loads(shown)["telling_ids"] == 1
+
+
 def test_the_ids_of_a_table_that_is_written_as_it_came_need_name_no_file(loop: Loop, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("id,text\nward/1,Yes.\nward/2,No.\n")
     done(hospital("deid", tmp_path / "own.csv", "--out", tmp_path / "safe", "--workspace", loop.site("fourth")))
