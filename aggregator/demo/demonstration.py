@@ -29,7 +29,7 @@ from foundation.files import write_text
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.narrowed import NarrowedVocabulary
 from shared.constructions.proof import DEFAULT, WITHOUT_PROOF
-from shared.constructions.registry import load_construction
+from shared.constructions.registry import find_procedure, load_construction
 from shared.corpus import read_corpus, write_corpus
 from shared.document import Document
 from shared.embeddings.files.artefact import load_vectors
@@ -187,7 +187,8 @@ class _Loop:
         made = self.command("aggregator", "init", str(self.provider), "--scheme", _SCHEMES[self.scale.language])
         self.fingerprint = made[_FINGERPRINT]
         self.aggregator("train-embeddings", notes, "--seed", seed)
-        how = ("--procedure", self.scale.procedure, "--cluster-size", str(_CLUSTER), "--preset", "quick")
+        clusters = ("--cluster-size", str(_CLUSTER)) if find_procedure(self.scale.procedure).clusters else ()
+        how = ("--procedure", self.scale.procedure, *clusters, "--preset", "quick")
         trained = self.aggregator("train-repr", "--corpus", notes, *how, "--seed", seed)
         self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
         for line in _made_lines(trained):

@@ -154,7 +154,8 @@ class Procedure:
         name: of the command line and of the record.
         makes: the construction.
         train: makes one.
-        clusters: whether it has a k-anonymous vocabulary, so that it can keep a largest share.
+        clusters: whether it has a k-anonymous vocabulary, so that it can keep a size of clusters and a largest share.
+        narrows: whether it shows public words far from labelled PHI in groups.
         rule: when a word may be shown as it is, unless the provider says otherwise.
         augments: which methods of augmentation change what it makes.
     """
@@ -163,6 +164,7 @@ class Procedure:
     makes: type[Construction]
     train: Callable[[TrainingMaterial, TrainingOptions, Progress], Trained]
     clusters: bool = False
+    narrows: bool = False
     rule: PublicRule = _RULE
     augments: tuple[str, ...] = ()
 
@@ -182,6 +184,14 @@ class Procedure:
                 + (f" ({', '.join(self.augments)})" if self.augments else "")
                 + ", got what would change nothing of it; leave it out"
             )
+        # Who asks for what protects must not believe to have it.
+        not_kept = [] if self.narrows else ["common_words", "exact_window", "group_size"]
+        for name in [*not_kept, *([] if self.clusters else ["cluster_size"])]:
+            if getattr(options, name) != getattr(TrainingOptions, name):
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')}: expected a procedure that keeps it, got {self.name!r}, which shows words otherwise; leave it out, or "
+                    "choose another procedure"
+                )
         if options.max_share < 1 and not self.clusters:
             raise ConfigurationError(
                 f"only a vocabulary of clusters can keep a largest share, got {self.name!r}; choose one of the two"

@@ -45,8 +45,8 @@ def _train_surrogates(material: TrainingMaterial, options: TrainingOptions, prog
     return Trained(CodedSurrogates(vectors, project(vectors, options), material.scheme, bank))
 
 
-K_ANONYMOUS = Procedure("k-anonymous", Coded, _train_k_anonymous, clusters=True)
+K_ANONYMOUS = Procedure("k-anonymous", Coded, _train_k_anonymous, clusters=True, narrows=True)
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
 SURROGATES = Procedure(
-    "surrogates", CodedSurrogates, _train_surrogates, clusters=True, rule=PublicRule(), augments=("phi",)
+    "surrogates", CodedSurrogates, _train_surrogates, clusters=True, narrows=True, rule=PublicRule(), augments=("phi",)
 )

@@ -148,5 +148,5 @@ def public_sentences(draft: NoisySurrogates, material: TrainingMaterial, seed: i
 
 
 NOISY_SURROGATES = Procedure(
-    "noisy-surrogates", NoisySurrogates, _train, clusters=True, rule=PublicRule(), augments=("phi",)
+    "noisy-surrogates", NoisySurrogates, _train, clusters=True, narrows=True, rule=PublicRule(), augments=("phi",)
 )

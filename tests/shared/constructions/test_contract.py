@@ -21,6 +21,7 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction, Trials, WordChanges
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.procedures import dann, invariance, three_part
+from shared.constructions.procedures.narrowed import NarrowedVocabulary
 from shared.constructions.registry import PROCEDURES, check_record, explain_promises, find_procedure, load_construction
 from shared.constructions.rows import ShareRows
 from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
@@ -52,7 +53,8 @@ NOTES = list(tiny_notes(8, 1))
 CHUNK = tokenised_corpus(NOTES, SCHEME)
 VECTORS = table(tuple(dict.fromkeys(word for note in NOTES for word in tokenise(note.text).words)), dim=12)
 LISTS = (("Quillfeather", "Larkspur", "Oxenthorpe"),)
-OPTIONS = {"neighbours": 4, "cluster_size": 6, "dim": 6, "preset": "quick"}
+OPTIONS: dict[str, Any] = {"neighbours": 4, "dim": 6, "preset": "quick"}
+CLUSTERS: dict[str, Any] = {"cluster_size": 6}
 CASES: dict[str, dict[str, Any]] = {name: {} for name in PROCEDURES} | {
     "surrogates, casing hidden": {"procedure": "surrogates", "hide_casing": True}
 }
@@ -106,8 +108,10 @@ class Made:
 @pytest.fixture(scope="module", params=CASES)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     case = CASES[request.param]
-    options = TrainingOptions(**{"procedure": request.param} | OPTIONS | case)
-    procedure = find_procedure(options.procedure)
+    procedure = find_procedure(case.get("procedure", request.param))
+    options = TrainingOptions(
+        **{"procedure": procedure.name} | OPTIONS | (CLUSTERS if procedure.clusters else {}) | case
+    )
     procedure.check(options)
     found = procedure.train(TrainingMaterial([CHUNK], VECTORS, SCHEME, names=LISTS), options, silent)
     folder = tmp_path_factory.mktemp("made")
@@ -474,6 +478,29 @@ def test_what_a_procedure_can_not_keep_is_refused(options: dict[str, Any], said:
         else:
             with pytest.raises(ConfigurationError, match=said):
                 procedure.check(TrainingOptions(procedure.name, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept_by"),
+    [
+        ("cluster_size", 5000, "clusters"),
+        ("common_words", 0, "narrows"),
+        ("exact_window", 0, "narrows"),
+        ("group_size", 50, "narrows"),
+    ],
+)
+def test_attack_a_wish_for_protection_is_not_passed_over(name: str, value: Any, kept_by: str) -> None:
+    keeping = {procedure.name for procedure in PROCEDURES.values() if issubclass(procedure.makes, NarrowedVocabulary)}
+    assert {procedure.name for procedure in PROCEDURES.values() if procedure.narrows} == keeping
+    for procedure in PROCEDURES.values():
+        options = replace(TrainingOptions(procedure.name), **{name: value})
+        if getattr(procedure, kept_by):
+            procedure.check(options)
+        else:
+            with pytest.raises(
+                ConfigurationError, match=f"--{name.replace('_', '-')}: expected a procedure that keeps it"
+            ):
+                procedure.check(options)
 
 
 def test_an_unknown_name_is_refused_and_the_known_ones_are_told() -> None:
