@@ -346,9 +346,10 @@ def attacker_lines(report: EncodeReport | None) -> list[str]:
         return []
     return [
         "",
-        f"best possible attacker by category: {'mean':>14} {'95th':>7} {'99th percentile':>15} {'maximum':>8}",
+        f"best possible attacker by category: {'mean':>14} {'95th':>7} {'99th percentile':>15} {'maximum':>8} {'mean with casing':>17}",
         *(
-            f"  {name:40} {one.mean:7.1%} {one.p95:7.1%} {one.p99:15.1%} {one.maximum:8.1%}"
+            f"  {name:40} {one.mean:7.1%} {one.p95:7.1%} {one.p99:15.1%} {one.maximum:8.1%} "
+            + ("-" if one.with_casing is None else f"{one.with_casing:.1%}").rjust(17)
             for name, one in report.categories.items()
             if one.tokens
         ),

@@ -16,12 +16,13 @@ from protocols.errors import ProtocolError
 from protocols.payload.opening import open_payload
 from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.construction import Protection
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
 from site_client.policy.stored import load_policy
 from site_client.sharing.drafts import report_path
-from site_client.sharing.encode_report import Looked, looked_lines, read_report
-from site_client.sharing.inspect import inspect, inspection_lines
+from site_client.sharing.encode_report import CategoryReport, EncodeReport, Looked, looked_lines, read_report
+from site_client.sharing.inspect import attacker_lines, inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.side_channels import channels
@@ -49,6 +50,18 @@ def test_the_channels_are_counted_over_all_blocks() -> None:
         assert sum(one.casing.values()) == one.tokens
         assert all(first >= second for first, second in pairwise(one.casing.values()))
     assert found.lengths == {1: 4, 3: 4, 4: 4}
+
+
+def test_what_casing_adds_to_the_best_attacker_stands_beside_what_the_numbers_tell() -> None:
+    doctor, date = CategoryReport(0.6, 0.65, 0.68, 0.7, 0.848, 9), CategoryReport(0.5, 0.5, 0.5, 0.5, None, 4)
+    report = EncodeReport(Protection.NOISE, 100, True, {"DOCTOR": doctor, "DATE": date})
+    _, head, *lines = attacker_lines(report)
+    assert head.endswith("maximum  mean with casing")
+    assert [line.split() for line in lines] == [
+        ["DOCTOR", "60.0%", "65.0%", "68.0%", "70.0%", "84.8%"],
+        ["DATE", "50.0%", "50.0%", "50.0%", "50.0%", "-"],
+    ]
+    assert {len(line) for line in lines} == {len(head)}
 
 
 def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
