@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,8 @@ def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, 
     from aggregator import workspace
     from aggregator.auditing import audit
     from aggregator.publishing import releases
+    from aggregator.publishing.head_record import describe_needs
+    from aggregator.publishing.quality_gate import read_record
 
     if accept_drop != (approver is not None):
         raise click.UsageError(
@@ -105,7 +107,7 @@ def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, 
     workspace.require(opened.head, "aggregator train-head")
     audited = audit.require_passed(opened, with_failed=options["with_failed_audit"])
     how = replace(_publishing(options), approver=approver, head=head)
-    _report(opened, releases.publish_pipeline(opened, how), audited, as_json)
+    _report(opened, releases.publish_pipeline(opened, how), audited, as_json, describe_needs(read_record(opened.head)))
 
 
 @click.command(epilog=examples("aggregator renew", "aggregator renew --offline-keys /media/a --offline-keys /media/b"))
@@ -287,12 +289,15 @@ def _publishing(options: dict[str, Any]) -> Publishing:
     return Publishing(licence=None if licence is None else read_text(licence), **options)
 
 
-def _report(opened: Workspace, published: Release, audited: list[str], as_json: bool) -> None:
+def _report(
+    opened: Workspace, published: Release, audited: list[str], as_json: bool, needs: Sequence[str] = ()
+) -> None:
     manifest = published.manifest
     lines = [
         f"release {manifest.sequence}, {manifest.kind}, in {opened.releases}",
         f"digest {published.digest}",
         *(f"audit: {line}" for line in audited),
+        *needs,
         "carry the folder releases/ to the sites, or let them read it where it is",
         *offline_warning(opened),
     ]

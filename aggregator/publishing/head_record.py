@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aggregator.errors import WorkspaceError
 from foundation.reading import file_sha256, read_text
@@ -66,6 +68,20 @@ def read_origin(head: Path) -> HeadOrigin:
         raise WorkspaceError(
             f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again"
         ) from error
+
+
+def describe_needs(record: Mapping[str, Any]) -> list[str]:
+    """What a hospital needs to take a head, by the record of its training; nothing where this package alone will do.
+
+    Who has the head decides about that before hospitals find out: whoever can't read it can pull no release of it.
+    """
+    tagger = record.get("tagger") or {}
+    if not tagger.get("extra"):
+        return []
+    return [
+        f"a head of the kind {tagger['kind']}: a hospital without the extra `{tagger['extra']}` of deid-commons can't pull its release, and one that is new "
+        "can then pull nothing at all; ask them first"
+    ]
 
 
 def head_digest(folder: Path) -> str:

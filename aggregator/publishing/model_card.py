@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.head_record import OWN_NOTES, RECORD
+from aggregator.publishing.head_record import OWN_NOTES, RECORD, describe_needs
 from aggregator.publishing.quality_gate import Passed, Reason, trained_with_hospitals
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
@@ -97,6 +97,7 @@ def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
                 else ""
             )
         )
+        lines += [f"- {line}" for line in describe_needs(trained)]
         if trained.get("distilled"):
             text = trained["distilled"]
             lines.append(

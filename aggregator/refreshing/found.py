@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aggregator.publishing.head_record import describe_needs
 from aggregator.publishing.proposal import Proposal, Verdict
 from aggregator.refreshing.arrivals import Arrivals
 from aggregator.refreshing.kept import KeptRound
@@ -83,6 +84,7 @@ class Found:
             lines.append(
                 f"head {self.head[:_DIGITS]}: {what}; {self.record.get('sentences')} sentences, {self.record.get('tokens')} tokens in a pass"
             )
+        lines += describe_needs(self.record)
         lines += [f"{site} STANDS OUT: {reason}" for site, said in self.standing_out.items() for reason in said]
         lines += [f"gate: {line}" for line in self.says]
         if self.expires:

@@ -74,9 +74,11 @@ class TaggerOptions:
         return window | ({"crf": 1} if self.crf else {})
 
     def facts(self) -> dict[str, str | int | None]:
-        """What decides the head, for its record."""
+        """What decides the head, for its record, and which extra whoever gets it needs."""
+        extra = TAGGERS[self.kind].extra
         return {
             "kind": self.kind,
+            **({"extra": extra} if extra else {}),
             "language model": _digest(self.language_model, ("language.safetensors", "language.json")),
             "checkpoint": _digest(self.checkpoint, (WEIGHTS, CONFIG, TOKENIZER)),
             **self.settings,

@@ -66,6 +66,8 @@ class Tagger(nn.Module, ABC):
     """Whether it makes its inputs of the words, so that what stands before it alone can't train it."""
     optimizer: ClassVar[Literal["nadam", "adamw"]] = "nadam"
     """What it goes down its loss by."""
+    extra: ClassVar[str] = ""
+    """Which extra of this package whoever loads one needs; "" for none."""
 
     def __init__(self, config: TaggerConfig) -> None:
         super().__init__()

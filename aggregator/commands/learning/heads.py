@@ -255,6 +255,8 @@ def head_lines(trained: HeadTraining) -> list[str]:
 
 
 def _pool_lines(trained: HeadTraining) -> list[str]:
+    from aggregator.publishing.head_record import describe_needs
+
     not_counted = sum(trained.not_counted.values())
     return [
         f"{trained.sentences} sentences, {trained.tokens} tokens in a pass over the pool"
@@ -263,6 +265,7 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         _augment_line(trained.augment),
         *([_describe_student(trained.distilled, public=trained.public)] if trained.distilled else []),
         *([_SELF_DISTILLED.format(trained.self_distilled)] if trained.self_distilled else []),
+        *describe_needs({"tagger": trained.tagger}),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         *(f"  {site:20} weighs {rate:.1%} of what it shared" for site, rate in sorted(trained.rates.items())),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",

@@ -11,10 +11,11 @@ from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.enrolled.unfinished_trainings import read_inputs, unfinished_folder
 from aggregator.errors import RequestError
 from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
-from aggregator.publishing.head_record import DIGITS, head_digest
+from aggregator.publishing.head_record import DIGITS, describe_needs, head_digest
 from aggregator.publishing.judging import Shown, look_at
 from aggregator.publishing.outlook import HeadOutlook, foresee
 from aggregator.publishing.preparing import stated_last, stated_licence
+from aggregator.publishing.quality_gate import read_record
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
@@ -171,6 +172,7 @@ class ReleasePipeline(_Publish):
         lines = [
             *_audit_lines(seen.audit),
             f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
+            *(f"Mind: {line}." for line in describe_needs(read_record(folder))),
             *_head_lines(seen.head, asked.actor, accepted="accept_drop" in values),
             *_stated(asked),
             *_signed(asked),

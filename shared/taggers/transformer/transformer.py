@@ -48,6 +48,7 @@ class Transformer(Tagger):
     config: TransformerConfig
     reads_words = True
     optimizer = "adamw"
+    extra = "transformers"
 
     def __init__(self, config: TransformerConfig, pieces: Pieces | None = None) -> None:
         super().__init__(config)

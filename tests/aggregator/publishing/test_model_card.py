@@ -6,8 +6,11 @@ import datetime
 import json
 from pathlib import Path
 
+from aggregator.publishing.head_record import describe_needs
 from aggregator.publishing.model_card import model_card
+from aggregator.training.kinds import TaggerOptions
 from protocols.release.manifest import ReleaseFields
+from shared.taggers.registry import TAGGERS
 
 
 def test_where_no_phi_was_held_out_no_recall_is_stated(tmp_path: Path) -> None:
@@ -80,3 +83,18 @@ def test_a_head_that_learned_no_label_of_a_share_says_so(tmp_path: Path) -> None
         (tmp_path / "training.json").write_text(json.dumps(record | more))
         card = model_card(fields, tmp_path, tmp_path, None, "CC0")
         assert card.count("- no label of a share trained the head itself: 3 others labelled the shares") == told
+
+
+def test_a_head_that_not_every_hospital_can_read_says_so(tmp_path: Path) -> None:
+    fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+    for kind in TAGGERS:
+        # A checkpoint that is here, or none: what is told of it is not asked.
+        asked = TaggerOptions(kind, checkpoint=tmp_path if kind == "transformer" else None)
+        for name in ("config.json", "tokenizer.json", "model.safetensors"):
+            (tmp_path / name).touch()
+        (tmp_path / "training.json").write_text(json.dumps({"tagger": asked.facts()}))
+        card = model_card(fields, tmp_path, tmp_path, None, "CC0")
+        said = f"a hospital without the extra `{TAGGERS[kind].extra}` of deid-commons can't pull its release"
+        assert (said in card) == (kind == "transformer") == bool(describe_needs({"tagger": asked.facts()}))
+    # Heads of before kinds, and those that hospitals trained together, need nothing.
+    assert describe_needs({}) == describe_needs({"tagger": {}}) == []

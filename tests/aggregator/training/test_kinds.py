@@ -65,7 +65,9 @@ def test_every_kind_goes_the_whole_way_whatever_kind_the_last_release_has(
             # By small heads of the default kind, which read vectors of the same shares.
             assert {one["site"] for one in trained["influence"]["sites"]} == {"north", "south"}
         assert (trained["operating_points"] or {}).get("hospitals") == (3 if points else None)
-        done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at))
+        told = done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at)).stdout
+        # Not every hospital has what a transformer is read with.
+        assert ("without the extra `transformers`" in told) == (kind == "transformer")
         fourth = ("--workspace", loop.site("fourth"))
         done(hospital("pull", *fourth))
         done(hospital("deid", loop.notes("fourth"), "--out", tmp_path / kind, *fourth))
