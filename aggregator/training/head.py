@@ -180,7 +180,7 @@ class HeadOptions:
                 f"--undersampling: expected a chance from 0 to below 1, got {self.undersampling}; 0 has all sentences in every pass"
             )
         if self.self_distil == 1 or (self.self_distil and self.distil):
-            raise ConfigurationError("--self-distil: expected 2 teachers or more, and no --distil beside them")
+            raise ConfigurationError("--self-distil: expected 2 or more, no --distil beside it; leave one of them out")
 
 
 def train(

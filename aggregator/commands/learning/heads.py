@@ -121,7 +121,7 @@ def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="TEACHERS",
             type=click.IntRange(2, 10),
             help="The head learns the pool as so many others label it, each the part that it has not seen, so that it tells less of whose notes are "
-            "in it; takes as many trainings more, three do.",
+            "in it; it takes that many trainings more, and three are what was measured.",
         ),
         click.option(
             "--last-word/--no-last-word",
