@@ -88,7 +88,7 @@ class Effort:
 
 
 FULL = Effort("khin-full", 500, 5000, (1, 2, 3), language=LanguageSettings(epochs=10))
-REDUCED = Effort("khin", 100, 400, (1,), 400, LanguageSettings(epochs=1))
+REDUCED = Effort("khin", 500, 2500, (1,), language=LanguageSettings(epochs=2))
 
 
 def measure(effort: Effort) -> list[Entry]:
