@@ -49,6 +49,7 @@ class Phase:
         kind: phases of one kind take as long for a step.
         cost: what a step takes against a step of other kinds, until one of its kind was measured.
         staged: whether people are told its stages, too.
+        trainings: how many are known to run in it one after the other; `steps` are of all of them together.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Phase:
     kind: str = ""
     cost: float = 1.0
     staged: bool = False
+    trainings: int = 1
 
 
 class Phases:
@@ -94,18 +96,23 @@ class Phases:
             raise ValueError(f"expected one of the planned phases that are still to come, got {name!r}")
         self._now = following[0]
         self._tell()
-        begun = 0
+        # Of the trainings before this one all steps; of this one, what was told last.
+        begun = last = count = 0
+        ended = True
 
         def step(stage: str, done: int, total: int) -> None:
-            nonlocal begun
+            nonlocal begun, last, count, ended
             phase = self._planned[self._now]
-            if begun + done < self._done:
-                # Another training within the same phase.
-                begun = self._done
-            if not self._done and done > 1:
-                # What is told of at once was there before: a training that was taken up again.
-                self._taken_up, self._began_s = done, self._clock()
-            phase.steps = max(phase.steps, begun + total) if begun else total
+            # Steps of one training come one by one.
+            if not count or done < last or (ended and done != last + 1):
+                begun, count = self._done, count + 1
+                if done > 1:
+                    # What is told of at once was there before: a training that was taken up again.
+                    if self._done == self._taken_up:
+                        self._began_s = self._clock()
+                    self._taken_up += done
+            last, ended = done, done >= total
+            phase.steps = begun + total if count >= phase.trainings else max(phase.steps, begun + total)
             self._done = begun + done
             self._tell(f", {stage}" if phase.staged else "")
 

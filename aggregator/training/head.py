@@ -34,7 +34,7 @@ from aggregator.training.judging.operating_points import can_be_measured, measur
 from aggregator.training.judging.site_scores import SiteScore, score_sites
 from aggregator.training.kinds import HeadKind, TaggerOptions, head_kind
 from aggregator.training.part import PoolPart
-from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
+from aggregator.training.plan import ALONE, ALONE_STEPS, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC
 from aggregator.training.unfinished import keep_together
 from aggregator.training.way import Way
@@ -54,9 +54,6 @@ from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.text.language import guess_vocabulary
 from shared.training.tagging import TaggingConfig, train_tagger
 from shared.training.together import Together
-
-# Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
-_ALONE_STEPS = 600
 
 
 @dataclass(frozen=True)
@@ -244,7 +241,7 @@ def train(
         elsewhere = None if way is None or not options.operating_points else way.points
         promises = options.operating_points and elsewhere is None and can_be_measured(material)
         planned = plan_head(
-            material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared, points=promises
+            material, learning, options.influence, measured=options.hold_out, compared=compared, points=promises
         )
         phases = Phases(planned, watch)
         defended = learning.train(material.in_phase(phases.begin(HEAD), "head"))
@@ -354,7 +351,7 @@ def _measure(
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
-    budget = min(config.epochs * (defended.sentences // material.batch), _ALONE_STEPS)
+    budget = min(config.epochs * (defended.sentences // material.batch), ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
     scores = score_sites(head, alone, material, workspace.scheme, phases.begin(SCORES))
     distilled = trained.distilled and trained.distilled.compare_with_teacher(defended, material, workspace.scheme)

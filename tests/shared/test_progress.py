@@ -92,6 +92,38 @@ def test_two_trainings_in_one_phase_count_together() -> None:
     assert job.left == 0
 
 
+def test_trainings_that_are_known_to_come_in_a_phase_count_from_its_first_step() -> None:
+    job = Watched(Phase("head", 35, trainings=3))
+    step = job.phases.begin("head")
+    for steps in (10, 10, 15):
+        for done in range(1, steps + 1):
+            job.now += 1
+            step("training", done, steps)
+            assert job.left == pytest.approx(35 - job.now)
+
+
+def test_the_last_training_of_a_phase_says_how_many_steps_it_has() -> None:
+    job = Watched(Phase("head", 40, trainings=2))
+    step = job.phases.begin("head")
+    for steps in (10, 5):
+        for done in range(1, steps + 1):
+            job.now += 1
+            step("training", done, steps)
+    assert job.left == 0
+
+
+def test_each_training_of_a_phase_that_was_there_before_says_nothing_of_the_pace() -> None:
+    job = Watched(Phase("head", 35, trainings=3))
+    step = job.phases.begin("head")
+    step("going on", 10, 10)
+    step("going on", 10, 10)
+    assert job.left is None
+    step("going on", 13, 15)
+    job.now += 3
+    step("training", 14, 15)
+    assert job.left == pytest.approx(3)
+
+
 def test_a_bar_never_goes_back() -> None:
     job = Watched(Phase("head", 10), Phase("rest", 10))
     job.run("head", 10, 1.0)

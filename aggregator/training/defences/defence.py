@@ -252,6 +252,11 @@ class Defence(ABC):
             TrainingError: nothing is left to train on, or the loss is not finite any more.
         """
 
+    def steps(self, material: PoolMaterial) -> tuple[int, ...]:
+        """How many steps each of its trainings takes, one after the other, as far as that is known ahead."""
+        with material.pool() as pool:
+            return (material.config.epochs * max(1, -(-pool.sentences // material.batch)),)
+
 
 class Selection(Defence):
     """A defence that chooses sentences, and trains as without it on those."""

@@ -104,13 +104,17 @@ class Distillation(Defence):
         with TemporaryDirectory() as folder:
             labelled = Path(folder) / _FILE
             lesson = self._label(taught.head, material, labelled)
-            public = {site: paths for site, paths in material.payloads.items() if site == PUBLIC}
-            shown = replace(material, payloads={**public, _TEXT: (labelled,)})
+            shown = _shown(material, labelled, steps)
             with shown.pool() as pool:
-                passes = max(1, -(-steps * material.batch // pool.sentences))
-                config = replace(material.config, epochs=passes, least_steps=0)
-                student = shown.learn_from(pool, "student", config)
+                student = shown.learn_from(pool, "student")
         return replace(taught, head=student, lesson=lesson)
+
+    def steps(self, material: PoolMaterial) -> tuple[int, ...]:
+        """See Defence. The text counts as if it held no PHI: where it does, nobody knows yet."""
+        taught = self._teaching.steps(material)
+        shown = _shown(material, self._text, taught[-1])
+        with shown.pool() as pool:
+            return (*taught, shown.config.epochs * -(-pool.sentences // material.batch))
 
     def _label(self, teacher: Tagger, material: PoolMaterial, path: Path) -> Lesson:
         tokens = sure = phi = 0
@@ -122,3 +126,12 @@ class Distillation(Defence):
                 known = tags != UNKNOWN_TAG
                 tokens, sure, phi = tokens + len(tags), sure + int(known.sum()), phi + int((known & (tags > 0)).sum())
         return Lesson(teacher, tokens, sure, phi)
+
+
+def _shown(material: PoolMaterial, text: Path, steps: int) -> PoolMaterial:
+    """What a student learns from, in whole passes of at least so many steps together."""
+    public = {site: paths for site, paths in material.payloads.items() if site == PUBLIC}
+    shown = replace(material, payloads={**public, _TEXT: (text,)})
+    with shown.pool() as pool:
+        passes = max(1, -(-steps * material.batch // max(1, pool.sentences)))
+    return replace(shown, config=replace(material.config, epochs=passes, least_steps=0))

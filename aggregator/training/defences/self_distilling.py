@@ -88,3 +88,8 @@ class SelfDistillation(Defence):
             return sentences if decoder is None else read_codes(decoder, sentences, generator)
 
         return self._teaching.train(replace(material, relabel=HeldOutLabels(teachers, public, read)))
+
+    def steps(self, material: PoolMaterial) -> tuple[int, ...]:
+        """See Defence. All parts of the pool are of a size."""
+        apart = replace(material, without_part=(0, self._parts))
+        return self._teaching.steps(apart) * self._parts + self._teaching.steps(material)

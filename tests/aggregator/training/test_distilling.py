@@ -16,9 +16,12 @@ from aggregator.publishing.quality_gate import FALSE_ALARMS
 from aggregator.training.defences import distilling
 from aggregator.training.defences.defence import Defence, Defended, Lesson, PoolMaterial
 from aggregator.training.defences.distilling import Distillation, digest_of_text, encode_text
+from aggregator.training.defences.everything import Everything
 from aggregator.training.head import HeadTraining
 from aggregator.training.judging.comparison import Distilled
+from aggregator.training.judging.influence import InfluenceMode
 from aggregator.training.judging.recall import ALL, RecallChange
+from aggregator.training.plan import plan_head
 from aggregator.training.pool import PUBLIC, Pool, read_blocks
 from aggregator.workspace import Workspace, open_workspace
 from shared.constructions.construction import Construction
@@ -145,6 +148,25 @@ def test_text_is_labelled_by_the_teacher_where_it_is_sure(
     asked = material(workspace, construction, NOWHERE)
     labelled = [pseudo_labels(teacher, asked.read(block), least) for block in read_blocks(text)]
     assert (tags == np.concatenate(labelled)).all()
+
+
+def test_what_a_student_takes_is_planned_from_the_first_step(
+    workspace: Workspace, construction: Construction, text: Path
+) -> None:
+    taken: list[int] = []
+
+    def learn(source: SentenceSource, tags: int, config: TaggingConfig, **named: object) -> Tagger:
+        taken.append(config.epochs * -(-source.sentences // config.batch))
+        return load_head(workspace.head)
+
+    asked = replace(material(workspace, construction, workspace.public_share), learn=learn, undersampling=0.5)
+    defence = Distillation(Everything(), text)
+    head, *_ = plan_head(asked, defence, InfluenceMode.NONE, measured=False, compared=False)
+    defence.train(asked)
+    assert head.trainings == len(taken) == 2
+    # At most a pass of the student more or less.
+    assert head.steps == pytest.approx(sum(taken), rel=0.5)
+    assert head.steps >= 2 * taken[0]
 
 
 @pytest.mark.usefixtures("least")

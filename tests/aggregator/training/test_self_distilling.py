@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.self_distilling import HeldOutLabels, SelfDistillation
+from aggregator.training.judging.influence import ALL_SITES, InfluenceMode, without
+from aggregator.training.judging.operating_points import left_out, shortened
+from aggregator.training.plan import HEAD, plan_head
 from aggregator.training.pool import PUBLIC, Pool, as_sentences, part_of, read_blocks
 from protocols.payload.opening import open_payload
 from shared.labels import UNKNOWN_TAG
@@ -21,7 +24,7 @@ from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
-from tests.aggregator.training.pools import DIM, SCHEME, block, material, write_pool
+from tests.aggregator.training.pools import DIM, SCHEME, SITES, block, material, write_pool
 from tests.loop import Loop, done, provider, refused, train_head
 from tests.protocols.payload.blocks import write_payload
 
@@ -157,6 +160,34 @@ def test_what_is_read_of_a_sentence_is_what_the_teacher_is_shown() -> None:
     labels(Path("share.parquet"), stored, np.arange(6), np.random.default_rng(0))
     # Under a draw of its own for each teacher.
     assert len(set(shown)) == PARTS
+
+
+@pytest.mark.parametrize("mode", [InfluenceMode.FAST, InfluenceMode.FULL])
+def test_what_teachers_take_is_planned_from_the_first_step(
+    payloads: dict[str, tuple[Path, ...]], mode: InfluenceMode
+) -> None:
+    taken: list[int] = []
+
+    def learn(source: SentenceSource, tags: int, config: TaggingConfig, **named: object) -> Tagger:
+        taken.append(config.epochs * -(-source.sentences // config.batch))
+        return always(0)
+
+    asked = replace(material(payloads, epochs=8), learn=learn)
+    defence = SelfDistillation(Everything(), PARTS)
+    planned = plan_head(asked, defence, mode, measured=True, compared=False, points=True)
+    asked_for = {HEAD: asked} | {left_out(site): shortened(asked.without(site)) for site in sorted(payloads)}
+    asked_for |= {without(site): asked.without(site) for site in SITES}
+    if mode is InfluenceMode.FAST:
+        hasty = asked.hasten()
+        asked_for |= {ALL_SITES: hasty} | {without(site): hasty.without(site) for site in SITES}
+    for phase in planned:
+        if phase.kind in ("", "head") and phase.name not in asked_for:
+            continue
+        taken.clear()
+        defence.train(asked_for.pop(phase.name))
+        assert phase.trainings == len(taken) == PARTS + 1
+        assert phase.steps == pytest.approx(sum(taken), rel=0.3 if phase.kind == "hasty" else 0.02)
+    assert not asked_for
 
 
 class TestCommand:
