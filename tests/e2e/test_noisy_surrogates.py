@@ -59,7 +59,7 @@ def test_from_public_notes_to_a_pipeline(tmp_path: Path) -> None:
         "replaced by public PHI",
         "can be read",
         "noise of mu",
-        "gets other surrogates and other noise",
+        "draws surrogates anew, and where it draws others",
         "vectors, not codes",
     ):
         assert said in seen.stdout

@@ -8,8 +8,8 @@ does, with however many shares, it learns no more of a note than from those code
 the noise hides of the codes beyond that, only attacks can show.
 
 Noise hangs on the codes, once public PHI stands among them. A sentence without labelled PHI that is shared again is the same, bit for bit; one
-with labelled PHI gets other public PHI and with it noise of its own. Were either kept while the other is drawn anew, two shares of a
-sentence could be subtracted, and the noise with them. So such shares add up, as far as to the codes.
+with labelled PHI draws public PHI anew, and where that comes out otherwise, noise with it. Were either kept while the other changes, two
+shares of a sentence could be subtracted, and the noise with them. So such shares add up, as far as to the codes.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class NoisyRecurrent(Construction):
         if stated.get("surrogates"):
             again = (
                 "a sentence without labelled PHI that is shared again under this release gets the same noise again; one with labelled PHI "
-                "gets other surrogates and other noise, so that its shares add up"
+                "draws surrogates anew, and where it draws others, as of few it may not, other noise with them, so that its shares add up"
             )
         return [
             f"output noise of standard deviation {stated['noise_sigma_min']:.4f} at least, on vectors of length 1 at most; {again}",

@@ -110,6 +110,10 @@ class TestASecondShare:
         assert 1 < len(distinct) <= 3
         for share, other in combinations(distinct, 2):
             assert abs(float(np.corrcoef(share, other)[0, 1])) < 0.6
+        # Of few surrogates the same come again, with the same noise; a hospital is told no more than that.
+        assert len(distinct) < len(shares)
+        [line] = [line for line in one.explain(one.promises()) if "noise again" in line]
+        assert "draws surrogates anew, and where it draws others, as of few it may not, other noise" in line
 
     def test_noise_that_hung_on_the_true_words_would_cancel_out(self, tmp_path: Path) -> None:
         """The same measure finds it, so that it would find ours."""
