@@ -161,7 +161,9 @@ def _promised(trained: Mapping[str, Any]) -> str:
     """What a hospital that nobody has seen is promised."""
     stated = trained.get("operating_points")
     if not stated:
-        return ""
+        # Records of before don't say why.
+        why = trained.get("no_operating_points")
+        return f"\n\nNo operating points, so hospitals can't ask for a recall: {why}." if why else ""
     how = "as far as their shares tell"
     if trained_with_hospitals(trained):
         how = "each measured by itself on its own notes, with the head that was followed without it"

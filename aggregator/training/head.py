@@ -30,7 +30,7 @@ from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.defences.self_distilling import SelfDistillation
 from aggregator.training.judging.comparison import Comparison, Distilled, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
-from aggregator.training.judging.operating_points import can_be_measured, measure_points
+from aggregator.training.judging.operating_points import can_be_measured, measure_points, why_none
 from aggregator.training.judging.site_scores import SiteScore, score_sites
 from aggregator.training.kinds import HeadKind, TaggerOptions, head_kind
 from aggregator.training.part import PoolPart
@@ -78,6 +78,7 @@ class HeadTraining:
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
+        no_points: why they are None, for people.
         distilled: public text that the head learned from in the place of the pool; None where it learned from the pool.
         self_distilled: how many teachers labelled the pool, each what it had not seen; 0 where it learned the labels of the shares.
         federated: how sites learned together; empty where the pool was learned from in one place.
@@ -100,6 +101,7 @@ class HeadTraining:
     influence: Influence | None = None
     compared: Comparison | None = None
     points: OperatingPoints | None = None
+    no_points: str = ""
     distilled: Distilled | None = None
     self_distilled: int = 0
     federated: Mapping[str, Any] = field(default_factory=dict)
@@ -109,6 +111,7 @@ class HeadTraining:
         more: dict[str, object] = {"federated": dict(self.federated)} if self.federated else {}
         more |= {} if self.distilled is None else {"distilled": self.distilled.as_json()}
         more |= {"self_distilled": self.self_distilled} if self.self_distilled else {}
+        more |= {"no_operating_points": self.no_points} if self.no_points else {}
         return more | {
             "recipe": asdict(self.recipe),
             "sentences": self.sentences,
@@ -264,11 +267,11 @@ def train(
             federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
+        points = None if elsewhere is None else elsewhere(material, construction, settings)
         if promises:
             points = measure_points(material, learning, construction, settings, phases.begin)
-            trained = replace(trained, points=points)
-        if elsewhere is not None:
-            trained = replace(trained, points=elsewhere(material, construction, settings))
+        why = why_none(asked=options.operating_points, tried=promises, together=elsewhere is not None)
+        trained = replace(trained, points=points, no_points="" if points else why)
         if options.hold_out:
             trained = _measure(workspace, material, learning, defended, trained, options, phases, way)
         if group is not None and group.index:

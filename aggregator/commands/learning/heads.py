@@ -377,8 +377,7 @@ def _change_line(change: RecallChange, other: str) -> str:
 def _points_lines(trained: HeadTraining) -> list[str]:
     """What an unseen hospital is promised."""
     if trained.points is None:
-        who = "of notes enough that measure them" if _with_hospitals(trained) else "whose shares hold codes"
-        return [f"operating points: none, so hospitals can't ask for a recall; they take three hospitals {who}"]
+        return [f"operating points: none, so hospitals can't ask for a recall; {trained.no_points}"]
     lines = [
         f"what a hospital that nobody has seen is promised, median of {trained.points.hospitals}, each left out in turn:"
     ]

@@ -60,6 +60,21 @@ def can_be_measured(material: PoolMaterial) -> bool:
     return isinstance(material.decoder, Decoding | DrawnWords) and len(material.payloads) >= LEAST_HOSPITALS
 
 
+def why_none(*, asked: bool, tried: bool, together: bool) -> str:
+    """Why a head has no operating points, for people.
+
+    Args:
+        asked: whether they were asked for.
+        tried: whether hospitals were left out of a pool for them.
+        together: whether hospitals trained together and measured themselves.
+    """
+    if not asked:
+        return "they were not asked for"
+    if tried:
+        return "fewer than three of those that were left out have PHI, or no threshold hid as much of it as the least that can be asked for"
+    return f"they take three hospitals {'of notes enough that measure them' if together else 'whose shares hold codes'}"
+
+
 def measure_points(
     material: PoolMaterial,
     defence: Defence,

@@ -65,6 +65,16 @@ def test_a_head_that_was_trained_with_hospitals_is_not_told_as_the_provider_s_al
     )
 
 
+def test_a_head_that_promises_nothing_says_why(tmp_path: Path) -> None:
+    fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+    for more, told in (({"no_operating_points": "they were not asked for"}, True), ({}, False)):
+        record: dict[str, object] = {"sentences": 9, "tokens": 99, "shares": [], "public": True, **more}
+        (tmp_path / "training.json").write_text(json.dumps(record))
+        card = model_card(fields, tmp_path, tmp_path, None, "CC0")
+        assert ("No operating points, so hospitals can't ask for a recall: they were not asked for." in card) == told
+        assert "median of" not in card
+
+
 def test_a_student_is_told_from_a_head_that_shares_trained(tmp_path: Path) -> None:
     fields = ReleaseFields("pipeline", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
     text = {"text": "ab" * 32, "tokens": 4000, "sure": 3900, "phi": 50, "changes": []}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from aggregator.training.judging.operating_points import why_none
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.operating_points import GRID, load_points
@@ -18,7 +20,7 @@ from shared.pipeline.promises.hiding import Gold, hiding_counts
 from shared.pipeline.reading import Reading
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.registry import load_head
-from tests.loop import Loop, hospital, provider, train_head, values
+from tests.loop import Loop, done, hospital, provider, train_head, values
 
 
 def test_a_release_says_what_it_promises_and_a_hospital_gets_it(built_loop: Loop) -> None:
@@ -43,7 +45,8 @@ def test_a_release_says_what_it_promises_and_a_hospital_gets_it(built_loop: Loop
 
 
 def test_two_hospitals_promise_nothing_and_it_is_said(loop: Loop) -> None:
-    assert "operating points: none" in train_head(loop, "--no-public").stdout
+    shown = train_head(loop, "--no-public").stdout
+    assert "operating points: none, so hospitals can't ask for a recall; they take three hospitals whose" in shown
     assert load_points(loop.provider / "head") is None
 
 
@@ -58,7 +61,27 @@ def test_nobody_is_left_out_where_nobody_wants_to_know(loop: Loop) -> None:
         "--workspace",
         loop.provider,
     )
-    assert values(provider(*command, "--json"))["operating_points"] is None
+    # There are three who have shared notes: that is not why.
+    assert (
+        "operating points: none, so hospitals can't ask for a recall; they were not asked for\n"
+        in done(provider(*command)).stdout
+    )
+    record = json.loads((loop.provider / "head" / "training.json").read_text())
+    assert (record["operating_points"], record["no_operating_points"]) == (None, "they were not asked for")
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ({"asked": False, "tried": False, "together": False}, "not asked for"),
+        ({"asked": False, "tried": False, "together": True}, "not asked for"),
+        ({"asked": True, "tried": False, "together": False}, "three hospitals whose shares hold codes"),
+        ({"asked": True, "tried": False, "together": True}, "three hospitals of notes enough that measure them"),
+        ({"asked": True, "tried": True, "together": False}, "fewer than three .* or no threshold"),
+    ],
+)
+def test_why_there_are_none_is_said_as_it_is(case: dict[str, bool], said: str) -> None:
+    assert re.search(said, why_none(**case))
 
 
 class TestCounting:
