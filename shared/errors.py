@@ -2,6 +2,7 @@
 
 DeidError (foundation)
 ├── ConfigurationError      a setting that cannot work
+│   └── MissingExtraError   what is asked for needs libraries that are not installed
 ├── CorpusError             notes or annotations that can't be trusted as they are
 │   ├── FormatError         a file is not in the format it claims, or in none we know
 │   ├── AnnotationError     a span that does not fit its text or another span; none where there must be labels
@@ -30,6 +31,10 @@ class ConfigurationError(DeidError):
     """A setting that cannot work."""
 
     exit_code = 2
+
+
+class MissingExtraError(ConfigurationError):
+    """What is asked for needs the libraries of an extra of this package, which is not installed."""
 
 
 class CorpusError(DeidError):

@@ -146,12 +146,18 @@ class Workspace:
         """The newest pipeline, verified anew.
 
         Raises:
-            WorkspaceError: none was pulled yet.
+            WorkspaceError: none was pulled yet, or none that can run here.
             ProtocolError: its files have changed.
         """
         if self.pipeline is None:
+            manifest = self.release().manifest
+            if manifest.kind == "pipeline":
+                raise WorkspaceError(
+                    f"release {manifest.sequence}: expected a pipeline that this machine can run, got one whose libraries were missing when it was "
+                    "pulled; run `site-client pull`, which names what to install, then pull again"
+                )
             raise WorkspaceError(
-                f"release {self.release().manifest.sequence} holds a representer only, and no pipeline was pulled before it; "
+                f"release {manifest.sequence} holds a representer only, and no pipeline was pulled before it; "
                 "pull a pipeline release first"
             )
         return verify_release(self.releases / self.pipeline.folder, self.pipeline.digest)

@@ -73,14 +73,14 @@ def read_origin(head: Path) -> HeadOrigin:
 def describe_needs(record: Mapping[str, Any]) -> list[str]:
     """What a hospital needs to take a head, by the record of its training; nothing where this package alone will do.
 
-    Who has the head decides about that before hospitals find out: whoever can't read it can pull no release of it.
+    Who has the head decides about that before hospitals find out: whoever can't load it keeps the pipeline that it has, or has none.
     """
     tagger = record.get("tagger") or {}
     if not tagger.get("extra"):
         return []
     return [
-        f"a head of the kind {tagger['kind']}: a hospital without the extra `{tagger['extra']}` of deid-commons can't pull its release, and one that is new "
-        "can then pull nothing at all; ask them first"
+        f"a head of the kind {tagger['kind']}: a hospital without the extra `{tagger['extra']}` of deid-commons can't pull its release, or where "
+        "it is new takes it to share with, and de-identifies nothing; ask them first"
     ]
 
 

@@ -66,7 +66,8 @@ def pull_release(
 ) -> None:
     """Take the newest release into use, if the provider has signed it and it keeps this hospital's policy.
 
-    Where it is a representer only, `deid` and `evaluate` go on with the newest pipeline, which is pulled too.
+    Where it is a representer only, `deid` and `evaluate` go on with the newest pipeline, which is pulled too. A pipeline that needs an extra that
+    is not installed is refused where there is another to go on with, and else taken to encode and share with; `deid` then refuses.
 
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
@@ -102,7 +103,7 @@ def pull_release(
         *judged.lines(),
         *filter(None, [readable_line(judged.facts)]),
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
-        _pipeline_line(updated),
+        _pipeline_line(updated, lacking=manifest.kind == "pipeline"),
         *stale_since(updated),
         *told,
         f"release code, to compare with other hospitals: {code}",
@@ -122,9 +123,11 @@ def pull_release(
     report(result, lines, as_json=as_json)
 
 
-def _pipeline_line(updated: Workspace) -> str:
+def _pipeline_line(updated: Workspace, *, lacking: bool) -> str:
     if updated.pipeline is None:
-        return "no pipeline is here yet: deid and evaluate wait for the first"
+        return "no pipeline is here yet: deid and evaluate wait for the first" + (
+            " that can run here" if lacking else ""
+        )
     same = (
         "the same release"
         if updated.pipeline == updated.current

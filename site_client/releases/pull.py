@@ -11,6 +11,9 @@ as TUF's client workflow has it, also where the pull fails after them: older one
 From a folder nothing is ever fetched, whatever address a release names. From a server, a file that lies elsewhere is fetched from there,
 which tells whoever owns that address that somebody took the release.
 
+A pipeline whose head needs an extra that is not installed is verified and judged as any other, and takes the place of none that can run: a workspace
+that has a pipeline stays as it was; any other works with all of the release but the head, and what asks it for PHI is refused.
+
 A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
 policy is not taken into use.
 """
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,27 +33,25 @@ from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.log.checkpoint import log_origin
-from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
+from protocols.release.manifest import MAX_RELEASE_BYTES, ReleaseManifest
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
     LATEST,
     MAX_DOCUMENT_BYTES,
     MAX_TOTAL_BYTES,
     PROVIDER,
-    REFERENCE,
     RELEASE_NAME,
-    Reference,
     check_sizes,
     newest_pipeline,
     read_latest,
     release_name,
     release_sequence,
 )
-from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
+from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, verify_release
 from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, MissingExtraError
 from shared.pipeline.last_word import load_settings
 from shared.pipeline.operating_points import load_points
 from shared.pipeline.pipeline import Pipeline
@@ -72,6 +73,7 @@ from site_client.policy.site_policy import SitePolicy
 from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.log import FollowedLog, follow_log
+from site_client.releases.reception import KnownFiles, Reception
 from site_client.releases.source import Network, ServerSource, open_source
 from site_client.trust import Trust
 from site_client.workspace import CurrentRelease, Workspace
@@ -98,7 +100,7 @@ def pull(
         network: the way to servers.
         max_bytes: the most that the files of a release may have together; the policy may allow less.
         acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
-        tell: takes a line on releases that have no public log, on a log that is shorter than the provider has stated, or on a pipeline that is older than the release and could not be
+        tell: takes a line on releases that have no public log, on a log that is shorter than the provider has stated, on an extra that its pipeline needs, or on a pipeline that is older than the release and could not be
             brought; the release is in use all the same.
 
     Raises:
@@ -106,6 +108,7 @@ def pull(
         PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
         ForkError: the provider has shown other releases before, or the release is not the one in its public log.
         ConfigurationError: the release in a folder refers to a file elsewhere, which was not given.
+        MissingExtraError: its pipeline can't run here, and the one in use can.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
@@ -135,21 +138,29 @@ def pull(
                 log.record()
             elsewhere = network if isinstance(origin, ServerSource) else None
             bringing = _Bringing(client, scratch, embeddings, elsewhere, max_bytes, gate, log)
-            release, judged = bringing.bring(workspace, name, workspace.current)
-        manifest = release.manifest
+            brought = bringing.bring(workspace, name, workspace.current)
+        release, manifest = brought.release, brought.release.manifest
         client.trust(place).save(workspace.trust)
 
         def taken(now: Workspace) -> Workspace:
             # Another pull may have brought a later one meanwhile.
             _check_place(now.current, name, manifest)
+            if brought.lacking and now.pipeline is not None:
+                raise SiteError(
+                    f"{brought.lacking}; another pull has brought one that does without meanwhile; it stays in use"
+                )
             current = CurrentRelease(name, release.digest)
-            pipeline = current if manifest.kind == "pipeline" else now.pipeline
+            pipeline = current if manifest.kind == "pipeline" and not brought.lacking else now.pipeline
             return replace(now, provider=provider, current=current, pipeline=pipeline)
 
         updated = workspace.update_settings(taken)
         if log is not None:
             log.record()
-        record_facts(updated, judged.facts, judged.policy)
+        record_facts(updated, brought.judged.facts, brought.judged.policy)
+        if brought.lacking:
+            tell(
+                f"notes can be encoded and shared with this release, and not de-identified here: {brought.lacking}, and pull again"
+            )
         if manifest.kind != "pipeline":
             updated = _keep_pipeline(updated, bringing, tell)
         _prune_releases(updated, workspace)
@@ -162,12 +173,14 @@ def _keep_pipeline(workspace: Workspace, bringing: _Bringing, tell: Callable[[st
     if name is None or (workspace.pipeline is not None and release_sequence(name) < workspace.pipeline.sequence):
         return workspace
     try:
-        release, judged = bringing.bring(workspace, name, workspace.pipeline)
+        brought = bringing.bring(workspace, name, workspace.pipeline)
+        if brought.lacking:
+            raise ConfigurationError(f"{brought.lacking}, and pull again")
     except DeidError as error:
         tell(f"pipeline {release_sequence(name)} could not be brought: {error}")
         return workspace
-    record_facts(workspace, judged.facts, judged.policy)
-    pipeline = CurrentRelease(name, release.digest)
+    record_facts(workspace, brought.judged.facts, brought.judged.policy)
+    pipeline = CurrentRelease(name, brought.release.digest)
     return workspace.update_settings(lambda now: replace(now, pipeline=pipeline))
 
 
@@ -263,6 +276,21 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
 
 
 @dataclass(frozen=True)
+class _Brought:
+    """A release in its place, verified and judged.
+
+    Args:
+        release: verified.
+        judged: by the policy.
+        lacking: what its pipeline needs and this machine has not, in words; "" where it can run, or there is none.
+    """
+
+    release: VerifiedRelease
+    judged: Judgement
+    lacking: str
+
+
+@dataclass(frozen=True)
 class _Bringing:
     """How releases come from a source into the workspace."""
 
@@ -274,13 +302,16 @@ class _Bringing:
     gate: _Gate
     log: FollowedLog | None
 
-    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> tuple[VerifiedRelease, Judgement]:
+    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> _Brought:
         """A release in its place, verified and judged.
 
         Args:
             workspace: of the site.
             name: of the release.
             used: the release whose place it takes.
+
+        Raises:
+            MissingExtraError: its pipeline can't run here, and would take the place of one that does.
         """
         listed = self.client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
         manifest = ReleaseManifest.from_bytes(listed)
@@ -291,97 +322,22 @@ class _Bringing:
         self.gate.check_size(manifest)
         release = _present(workspace, name, manifest.digest)
         if release is not None:
-            return release, self.gate.check_present(release)
+            known = workspace.pipeline == CurrentRelease(name, manifest.digest)
+            lacking = "" if known else _lacking(release.folder, manifest, workspace.pipeline, load_construction)
+            return _Brought(release, self.gate.check_present(release), lacking)
         incoming = self.scratch / name
-        _Reception(self.client, manifest, _Known(workspace), self.embeddings, self.network).into(incoming)
+        Reception(self.client, manifest, KnownFiles(workspace), self.embeddings, self.network).into(incoming)
         write_bytes(incoming / MANIFEST_NAME, listed)
-        return _take(incoming, workspace.releases / name, manifest, self.gate)
+        return _take(incoming, workspace, manifest, self.gate)
 
 
-class _Known:
-    """Files that the releases in use hold already, by digest: word vectors seldom change, and they are large."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._files: dict[str, Path] = {}
-        for find in (workspace.pipeline_release, workspace.release):
-            with suppress(SiteError, ProtocolError, StorageError):
-                release = find()
-                self._files |= {entry.sha256: release.path(name) for name, entry in release.manifest.files.items()}
-
-    def copy(self, entry: FileEntry, path: Path) -> bool:
-        """Whether the file was here and is now at `path` too."""
-        source = self._files.get(entry.sha256)
-        if source is None:
-            return False
-        with map_os_errors(path):
-            shutil.copyfile(source, path)
-        return True
-
-
-@dataclass(frozen=True)
-class _Reception:
-    """How the files of a release come in; without a network nothing comes from another address than the release."""
-
-    client: ReleaseClient
-    manifest: ReleaseManifest
-    known: _Known
-    embeddings: Path | None
-    network: Network | None
-
-    def into(self, incoming: Path) -> None:
-        """Bring all files into a new folder, named like the release."""
-        reference = self._reference(incoming.name)
-        for name, entry in self.manifest.files.items():
-            path = incoming / name
-            with map_os_errors(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            if self.known.copy(entry, path):
-                continue
-            if reference is not None and name == reference.file:
-                self._obtain(reference, path)
-            else:
-                self.client.download(f"{incoming.name}/{name}", entry, path)
-
-    def _reference(self, release: str) -> Reference | None:
-        if REFERENCE not in self.manifest.files:
-            return None
-        reference = Reference.from_bytes(self.client.read(f"{release}/{REFERENCE}", MAX_DOCUMENT_BYTES))
-        if self.manifest.files.get(reference.file) != reference.entry:
-            raise SchemaError(
-                "a reference to a file of the release", received="another", advice="tell the provider", place=REFERENCE
-            )
-        return reference
-
-    def _obtain(self, reference: Reference, path: Path) -> None:
-        """The file that the release refers to: given by a person, or from its public address."""
-        host, size = reference.url.split("/")[2], reference.entry.bytes
-        if self.embeddings is None and self.network is None:
-            raise ConfigurationError(
-                f"{reference.file}: expected --embeddings FILE, since release {self.manifest.sequence} refers to this file at {host} and "
-                f"nothing is fetched from a folder, got none; bring it ({size} bytes, SHA-256 {reference.entry.sha256}), and give it"
-            )
-        with map_os_errors(path):
-            if self.embeddings is not None:
-                check_file(self.embeddings, reference.entry, self.embeddings.name)
-                shutil.copyfile(self.embeddings, path)
-            elif self.network is not None:
-                self.network.tell(
-                    f"{reference.file} ({size} bytes) is fetched from {host}, where the release says it is"
-                )
-                with path.open("xb") as file:
-                    for chunk in self.network.fetch(reference.url, size):
-                        file.write(chunk)
-        check_file(path, reference.entry, reference.file)
-
-
-def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) -> tuple[VerifiedRelease, Judgement]:
+def _take(incoming: Path, workspace: Workspace, manifest: ReleaseManifest, gate: _Gate) -> _Brought:
     """Verify a folder as a whole, load it once, judge it, and put it in its place."""
-    arrived = verify_release(incoming, manifest.digest)
+    arrived, target = verify_release(incoming, manifest.digest), workspace.releases / incoming.name
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
-    if manifest.kind == "pipeline":
-        Pipeline(construction, load_head(incoming), load_settings(incoming), load_points(incoming))
+    lacking = _lacking(incoming, manifest, workspace.pipeline, lambda folder: construction)
     judged = gate.check(arrived, construction)
     with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
@@ -389,4 +345,24 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) 
         target.parent.mkdir(exist_ok=True)
         incoming.rename(target)
         flush(target.parent)
-    return verify_release(target, manifest.digest), judged
+    return _Brought(verify_release(target, manifest.digest), judged, lacking)
+
+
+def _lacking(
+    folder: Path, manifest: ReleaseManifest, used: CurrentRelease | None, load: Callable[[Path], Construction]
+) -> str:
+    """What the pipeline of a release needs and this machine has not, in words; whatever else keeps it from loading raises."""
+    if manifest.kind != "pipeline":
+        return ""
+    settings, points = load_settings(folder), load_points(folder)
+    try:
+        head = load_head(folder)
+    except MissingExtraError as error:
+        if used is None:
+            return str(error)
+        # What finds PHI in the house must not go.
+        raise MissingExtraError(
+            f"release {manifest.sequence}: {error}, and pull again; until then all goes on with what is here, pipeline {used.sequence} among it"
+        ) from error
+    Pipeline(load(folder), head, settings, points)
+    return ""

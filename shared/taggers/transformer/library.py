@@ -6,7 +6,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from shared.errors import ConfigurationError
+from shared.errors import MissingExtraError
 
 # Read when the library is loaded: it asks no hub for anything, and tells nobody that it is used.
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
@@ -19,12 +19,12 @@ def required(name: str) -> Any:
         name: "transformers" or "tokenizers".
 
     Raises:
-        ConfigurationError: it is not installed.
+        MissingExtraError: it is not installed.
     """
     os.environ.update(_OFFLINE)
     try:
         return import_module(name)
     except ImportError as error:
-        raise ConfigurationError(
+        raise MissingExtraError(
             f"a transformer needs the package {name}, found none; in the checkout run `pip install '.[transformers]'`"
         ) from error

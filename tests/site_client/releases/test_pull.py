@@ -16,11 +16,11 @@ import pytest
 
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
-from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError
+from protocols.errors import BoundsError, DigestError, ProtocolError, SchemaError, SignatureError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
-from shared.errors import ConfigurationError, ModelError
+from shared.errors import ConfigurationError, MissingExtraError, ModelError
 from site_client import workspace
 from site_client.errors import SiteError, WorkspaceError
 from site_client.keys import expiry_lines
@@ -487,6 +487,10 @@ def folders(site: workspace.Workspace) -> list[str]:
     return sorted(path.name for path in site.releases.iterdir())
 
 
+def without_the_extra(folder: Path) -> None:
+    raise MissingExtraError("a transformer needs the package transformers, found none; in the checkout run pip")
+
+
 class TestPipeline:
     """What finds PHI in the house stays, whatever the provider publishes after it."""
 
@@ -515,6 +519,63 @@ class TestPipeline:
             publisher.publish(kind=kind)
         assert pulled(site) == (5, 3)
         assert folders(site) == ["0001-representer", "0003-pipeline", "0005-representer"]
+
+    def test_one_whose_extra_is_missing_is_taken_to_share_with_until_that_is_there(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch, loaded: list[Path]
+    ) -> None:
+        """Verified and judged as any other; whoever asks it for PHI is refused."""
+        publisher.publish(kind="pipeline")
+        told: list[str] = []
+        with monkeypatch.context() as machine:
+            machine.setattr(module, "load_head", without_the_extra)
+            for _ in range(2):
+                assert pulled(site, tell=told.append) == (2, None)
+            assert [folder.name for folder in loaded] == ["0001-representer", "0002-pipeline"]
+            with pytest.raises(
+                WorkspaceError, match=r"release 2: expected a pipeline that this machine can run.*`site-client pull`"
+            ):
+                workspace.open_workspace(site.root).pipeline_release()
+            publisher.publish()
+            assert pulled(site, tell=told.append) == (3, None)
+            publisher.publish(kind="pipeline")
+            assert pulled(site, tell=told.append) == (4, None)
+        kept = [line for line in told if "in the checkout run pip, and pull again" in line]
+        assert [line.partition(":")[0] for line in kept] == [
+            *["notes can be encoded and shared with this release, and not de-identified here"] * 2,
+            "pipeline 2 could not be brought",
+            "notes can be encoded and shared with this release, and not de-identified here",
+        ]
+        assert pulled(site) == (4, 4)
+
+    def test_it_takes_the_place_of_none_that_runs(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        publisher.publish(kind="pipeline")
+        assert pulled(site) == (2, 2)
+        publisher.publish(kind="pipeline")
+        with monkeypatch.context() as machine:
+            machine.setattr(module, "load_head", without_the_extra)
+            with pytest.raises(
+                ConfigurationError, match=r"^release 3: .* run pip, and pull again; until then .* pipeline 2 "
+            ):
+                pull(workspace.open_workspace(site.root))
+            with pytest.raises(SiteError, match="another pull has brought one that does without"):
+                pull(site)
+        assert workspace.open_workspace(site.root).current == workspace.open_workspace(site.root).pipeline
+        assert workspace.open_workspace(site.root).pipeline_release().manifest.sequence == 2
+        assert pulled(site) == (3, 3)
+
+    def test_one_that_is_damaged_is_not_taken_where_the_extra_is_missing_either(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        publisher.publish("[2]", kind="pipeline")
+        monkeypatch.setattr(module, "load_head", without_the_extra)
+        publisher.target("0002-pipeline/scheme.json").write_text("[other]")
+        with pytest.raises(ProtocolError):
+            pull(site)
+        left = workspace.open_workspace(site.root)
+        assert left.current == site.current
+        assert left.pipeline is None
 
     def test_before_the_first_pipeline_it_says_so(self, site: workspace.Workspace) -> None:
         with pytest.raises(WorkspaceError, match=r"release 1 holds a representer only.*pull a pipeline"):
