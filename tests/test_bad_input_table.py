@@ -267,7 +267,7 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client deid {notes} --out safe --quarantine safe --workspace {fourth}", 2, "apart from --out, got the same"),
     ("site-client deid {notes} --out safe --quarantine safe/a/b --workspace {fourth}", 2, "apart from --out"),
     ("site-client deid {notes} --out safe --quarantine x/../safe --workspace {fourth}", 2, "apart from --out"),
-    ("site-client deid {notes} --out {notes} --quarantine aside --workspace {fourth}", 2, "expected a new folder"),
+    ("site-client deid {notes} --out {notes} --quarantine aside --workspace {fourth}", 2, "apart from the notes"),
     ("site-client encode {notes} --out a --quarantine a --workspace {north}", 2, "apart from --out"),
     ("site-client encode {notes} --out a --quarantine a/b --workspace {north}", 2, "apart from --out"),
     ("site-client check {notes} --out a --quarantine a --workspace {north}", 2, "apart from --out"),
@@ -295,6 +295,14 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client encode {notes} --out {alone} --workspace {north}", 2, "choose another name"),
     ("site-client encode {notes} --out {south}.parquet --workspace {north}", 2, "choose another name"),
     ("site-client evaluate {notes} --page {notes}/a.html --workspace {fourth}", 2, "apart from the notes"),
+    # The next run would read them as notes.
+    (
+        "site-client deid {notes} --out {notes}/safe --workspace {fourth}",
+        2,
+        "--out: expected a place apart from the notes",
+    ),
+    ("site-client deid {notes} --out {notes}/x/../safe --workspace {fourth}", 2, "apart from the notes"),
+    ("site-client deid {notes} --out {notes}/.. --workspace {fourth}", 2, "expected a new folder"),
     ("site-client fragment {notes} --out {notes}/a.fragments --workspace {fourth}", 2, "apart from the notes"),
     ("site-client federate --node-key {text} --workspace {north}", 2, "choose another name"),
     ("aggregator audit-log export {text} --workspace {provider}", 2, "choose another name"),

@@ -99,7 +99,7 @@ def deid(
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    reading = NotesOptions.of(given).apart_from(out=out)
+    reading = NotesOptions.of(given).apart_from(notes=notes, out=out)
     require_empty(out)
     # Without it every label hides what it covers, whatever it is called; what is no category is written as OTHER.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
