@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from foundation.errors import StorageError
 from foundation.files import open_private
 from foundation.os_errors import map_os_errors
 from shared.document import Annotation, Document
@@ -32,6 +34,25 @@ class Annotator(Protocol):
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents with predicted annotations in the place of their own, in their order."""
         ...
+
+
+def require_writable(folder: Path) -> None:
+    """What a run has found can be kept here: a long one would else end in its middle, and after a short one nothing could be removed.
+
+    Args:
+        folder: FOLDER of the workspace; made when there is something to keep.
+
+    Raises:
+        StorageError: it, or the workspace where it is not there yet, can't be written.
+    """
+    place = folder if folder.exists() else folder.parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise StorageError(
+            "a workspace that can be written, to keep what is found until a run has ended",
+            received="a read-only one",
+            advice="check its permissions and its disk, or give a copy of it that can be written by --workspace",
+            place=place.name,
+        )
 
 
 class Resumed:

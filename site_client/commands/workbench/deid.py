@@ -90,7 +90,7 @@ def deid(
     from shared.text.language import guess_vocabulary
     from site_client import workspace
     from site_client.deid.deidentify import is_rewritten, require_empty, without_labels, write_deidentified
-    from site_client.deid.journal import FOLDER, Resumed
+    from site_client.deid.journal import FOLDER, Resumed, require_writable
     from site_client.own_head.in_use import load_in_use
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
@@ -101,6 +101,7 @@ def deid(
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     reading = NotesOptions.of(given).apart_from(notes=notes, out=out)
     require_empty(out)
+    require_writable(opened.root / FOLDER)
     # Without it every label hides what it covers, whatever it is called; what is no category is written as OTHER.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
     read = Notes(notes, reading, scheme, to_hide=True, part=part)

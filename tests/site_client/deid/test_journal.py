@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from foundation.errors import StorageError
 from shared.document import Annotation, Document
-from site_client.deid.journal import Resumed
+from site_client.deid.journal import Resumed, require_writable
 from tests.loop import Loop, hospital, refused
 
 NOTES = [Document(f"n-{number}", f"Ana {number} Marchbanks") for number in range(8)]
@@ -128,6 +129,26 @@ def test_the_command_goes_on_and_says_so(loop: Loop, tmp_path: Path, monkeypatch
         path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()
     }
     assert not list((loop.site("fourth") / "unfinished").iterdir())
+
+
+def test_a_workspace_that_can_not_be_written_is_refused_before_a_note_is_read(
+    built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system says so beforehand, as of a disk that is mounted read-only."""
+    site, allowed = built_loop.site("fourth"), os.access
+
+    def access(path: Path, mode: int, **more: bool) -> bool:
+        return allowed(path, mode, **more) and not (mode & os.W_OK and site in (Path(path), *Path(path).parents))
+
+    monkeypatch.setattr(os, "access", access)
+    monkeypatch.setattr("command_line.notes.Notes", lambda *given, **named: 1 / 0)
+    deid = ("deid", built_loop.notes("fourth"), "--out", tmp_path / "safe", "--workspace", site)
+    refused(hospital(*deid), 8, "expected a workspace that can be written", "received a read-only one", "--workspace")
+    assert not (tmp_path / "safe").exists()
+    (tmp_path / "unfinished").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(StorageError, match="unfinished"):
+        require_writable(tmp_path / "unfinished")
 
 
 def test_notes_that_nobody_has_labelled_are_not_evaluated(built_loop: Loop, tmp_path: Path) -> None:
