@@ -53,6 +53,7 @@ class Journal:
                     f"{folder.name}: expected a review that no other program has open, found one; close that one, or give another --project"
                 ) from None
             flush(folder)
+            self._size = os.fstat(descriptor).st_size
         self._end, self._last = 0, _FIRST
 
     def read(self) -> Iterator[dict[str, object]]:
@@ -64,6 +65,7 @@ class Journal:
         with map_os_errors(self.path):
             self._file.seek(0)
             data = self._file.read()
+        self._size = len(data)
         end, last, number = 0, _FIRST, 0
         while (stop := data.find(b"\n", end)) >= 0:
             number += 1
@@ -76,6 +78,7 @@ class Journal:
         """Add lines; when this returns they are on the disk.
 
         Raises:
+            ReviewError: somebody else has changed, replaced or moved the file; it is left as it is.
             StorageError: no room; the file is as it was.
         """
         last, lines = self._last, []
@@ -85,12 +88,25 @@ class Journal:
             lines.append(last.hex().encode() + b" " + body + b"\n")
         data = b"".join(lines)
         with map_os_errors(self.path):
+            if not self._is_ours():
+                raise ReviewError(
+                    f"{self.path.parent.name}/{NAME}: expected it as this program left it, found it changed, replaced or moved by another; end this "
+                    "review, put the folder in order, and open it anew"
+                )
             self._append(data)
         self._end, self._last = self._end + len(data), last
 
     def close(self) -> None:
         """Let others have it."""
         self._file.close()
+
+    def _is_ours(self) -> bool:
+        """Whether the file under the name is the open one, and no longer or shorter than this program left it."""
+        held = os.fstat(self._file.fileno())
+        try:
+            return held.st_size == self._size and os.path.samestat(held, os.stat(self.path))
+        except FileNotFoundError:
+            return False
 
     def _append(self, data: bytes) -> None:
         """Write at the end of the whole lines, over what a killed program left; if that fails the file ends there again."""
@@ -105,6 +121,8 @@ class Journal:
             with suppress(OSError):
                 self._file.truncate(self._end)
             raise
+        finally:
+            self._size = os.fstat(self._file.fileno()).st_size
 
     def _parsed(self, line: bytes, last: bytes, number: int) -> tuple[dict[str, object], bytes]:
         digest = _digest(last, line[_HEX + 1 :])

@@ -21,6 +21,7 @@ from shared.errors import FormatError
 from site_client.errors import ReviewError
 
 _FORMAT = "jsonl"
+_DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,18 @@ class NotesFile:
 
     def __init__(self, folder: Path, stated: NotesLine) -> None:
         self.path, self.stated = folder / stated.file, stated
-        if file_sha256(self.path) != stated.sha256:
-            raise ReviewError(
-                f"{folder.name}/{stated.file}: expected the notes of this review, found others; restore the folder from a backup"
-            )
+        found, lengths, digests = hashlib.sha256(), [0], bytearray()
         with map_os_errors(self.path):
             self._descriptor = os.open(self.path, os.O_RDONLY)
             with open(self._descriptor, "rb", closefd=False) as stream:
-                self._edges = [0, *accumulate(map(len, stream))]
+                for line in stream:
+                    found.update(line)
+                    lengths.append(len(line))
+                    digests += _digest(line)
+        self._edges, self._digests = [*accumulate(lengths)], bytes(digests)
+        if found.hexdigest() != stated.sha256:
+            self.close()
+            raise self._others()
 
     def __len__(self) -> int:
         return len(self._edges) - 1
@@ -68,15 +73,27 @@ class NotesFile:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: int) -> Document:
+        """
+        Raises:
+            ReviewError: the file has changed since it was opened; spans would be of another text.
+        """
         start, end = self._edges[number : number + 2]
         with map_os_errors(self.path):
-            record = json.loads(os.pread(self._descriptor, end - start, start))
+            line = os.pread(self._descriptor, end - start, start)
+        if _digest(line) != self._digests[number * _DIGEST_BYTES : (number + 1) * _DIGEST_BYTES]:
+            raise self._others()
+        record = json.loads(line)
         spans = [Annotation(one["start"], one["end"], one["category"]) for one in record["annotations"]]
         return Document(record["id"], record["text"], tuple(spans))
 
     def close(self) -> None:
         """Give the file back."""
         os.close(self._descriptor)
+
+    def _others(self) -> ReviewError:
+        return ReviewError(
+            f"{self.path.parent.name}/{self.path.name}: expected the notes of this review, found others; restore the folder from a backup"
+        )
 
 
 @dataclass(frozen=True)
@@ -145,6 +162,10 @@ def write_notes(folder: Path, documents: Iterable[Document], before: NotesFile |
     if not write_corpus(documents, folder / name, _FORMAT):
         raise FormatError("expected at least one note, got none; check the path")
     return NotesLine(name, file_sha256(folder / name), source)
+
+
+def _digest(line: bytes) -> bytes:
+    return hashlib.blake2b(line, digest_size=_DIGEST_BYTES).digest()
 
 
 def _places(document: Document) -> set[tuple[int, int, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,41 @@ def test_on_a_full_disk_nothing_counts_and_nothing_is_left(
     journal.add({"do": "c"})
     journal.close()
     assert read(tmp_path, (tmp_path / NAME).read_bytes()) == [*LINES, {"do": "c"}]
+
+
+def _laid_over(path: Path, older: bytes) -> None:
+    path.write_bytes(older)
+
+
+def _replaced(path: Path, older: bytes) -> None:
+    (path.parent / "synced").write_bytes(path.read_bytes())
+    os.replace(path.parent / "synced", path)
+
+
+def _removed(path: Path, older: bytes) -> None:
+    path.unlink()
+
+
+def _added_to(path: Path, older: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(b"more")
+
+
+@pytest.mark.parametrize("harm", [_laid_over, _replaced, _removed, _added_to])
+def test_nothing_is_said_to_be_saved_in_a_file_that_another_has_changed_meanwhile(
+    harm: Callable[[Path, bytes], None], tmp_path: Path
+) -> None:
+    data = written(tmp_path)
+    journal = Journal(tmp_path)
+    list(journal.read())
+    harm(tmp_path / NAME, data[: data.rindex(b"\n", 0, -1) + 1])
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for _ in range(2):
+        with pytest.raises(ReviewError, match="found it changed, replaced or moved"):
+            journal.add({"do": "b"})
+    journal.close()
+    # Whoever puts the folder in order finds all that there was.
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == after
 
 
 class Short:

@@ -108,6 +108,20 @@ def test_notes_that_were_changed_on_the_disk_are_refused(tmp_path: Path) -> None
         Project(folder)
 
 
+@pytest.mark.parametrize("size", [None, 40])
+def test_notes_that_are_changed_while_their_review_is_open_are_not_shown(size: int | None, tmp_path: Path) -> None:
+    made = project(tmp_path / "p")
+    path = tmp_path / "p" / "notes-0.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"Berta", b"Greta")[:size])
+    for number in range(3):
+        with pytest.raises(ReviewError, match="found others"):
+            made.snapshot(number)
+    made.finish(0, 0, True)
+    with pytest.raises(ReviewError, match="found others"):
+        list(made.labelled())
+    made.close()
+
+
 def test_who_changes_an_older_state_is_told_and_nothing_changes(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
     edit = Edit((), (person(9, 14),))
