@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
+from shared.corpus.parsing.compressed_files import reading
 from shared.corpus.parsing.decoding import decode_utf8
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.document import Annotation, Document
@@ -50,7 +50,7 @@ class Conll(Format):
         stem = stem_of(file.name)
         lines: list[bytes] = []
         started, first, count = False, 1, 0
-        with map_reading_errors(file), open_bytes(file) as stream:
+        with reading(file) as stream:
             for number, line in enumerate(stream, start=1):
                 if line.startswith((_DOCUMENT_START.encode(), b"\xef\xbb\xbf" + _DOCUMENT_START.encode())):
                     if started or any(held.strip() for held in lines):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 from shared.corpus.formats.csv_rows import ID_COLUMN, Ids, Lines, read_rows
-from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
+from shared.corpus.parsing.compressed_files import open_bytes, reading
 from shared.corpus.parsing.decoding import ENCODINGS, as_utf8, refuse_escaped_bytes
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.document import Document
@@ -47,7 +47,7 @@ class CsvTable(Format):
     def entries(self, file: Path) -> Iterator[Entry]:
         """Cut a file into records; see Format."""
         stem = stem_of(file.name)
-        with map_reading_errors(file), open_bytes(file) as stream:
+        with reading(file) as stream:
             lines = Lines(stream)
             first_line = next(lines, "")
             came = first_line.removeprefix(_MARK)
@@ -78,7 +78,7 @@ class CsvTable(Format):
     def _ids(self, file: Path, header: list[str], delimiter: str) -> Ids:
         with open_bytes(file) as stream:
             lines = Lines(stream)
-            next(lines)
+            next(lines, "")
             return Ids.of(header, self.text_column, (row for _, row in read_rows(lines, header, delimiter)))
 
     def in_utf8(self, data: bytes, encoding: str) -> bytes:

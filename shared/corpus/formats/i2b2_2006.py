@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, ClassVar
 
-from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
+from shared.corpus.parsing.compressed_files import reading
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.corpus.parsing.safe_xml import escape, new_parser, quote, require_xml_text, run_parser
 from shared.document import Annotation, Document
@@ -39,7 +39,7 @@ class I2b2Records(Format):
 
     def entries(self, file: Path) -> Iterator[Entry]:
         """Cut a file into records; see Format."""
-        with map_reading_errors(file), open_bytes(file) as stream:
+        with reading(file) as stream:
             for number, record in enumerate(_cut(stream, file.name), start=1):
                 yield Entry(f"{stem_of(file.name)}-{number}", f"{file.name}, record {number}", {".xml": record})
 

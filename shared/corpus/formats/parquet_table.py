@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
-from shared.corpus.parsing.compressed_files import map_reading_errors
+from shared.corpus.parsing.compressed_files import reading
 from shared.corpus.parsing.decoding import text_value
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.document import Document
@@ -47,7 +47,7 @@ class ParquetTable(Format):
 
         stem, number = stem_of(file.name), 0
         problem = ""
-        with map_reading_errors(file), file.open("rb") as stream:
+        with reading(file) as stream:
             try:
                 table = pq.ParquetFile(stream)
                 column = table.schema_arrow.names.count(self.text_column)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
-from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
+from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes, reading
 from shared.corpus.parsing.decoding import decode_json, kind_of
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of, suffix_of
 from shared.document import AnnotatedText, Document
@@ -93,7 +93,7 @@ def identifier_of(record: Record, fallback: str) -> str:
 def json_entries(file: Path) -> Iterator[Entry]:
     """The records of a file, in order."""
     stem, lines = stem_of(file.name), _is_lines(file)
-    with map_reading_errors(file), open_bytes(file) as stream:
+    with reading(file) as stream:
         pieces = _cut_lines(stream) if lines else _cut_brackets(stream, file.name)
         for number, place, data in pieces:
             yield Entry(f"{stem}-{number}", f"{file.name}, {place}", {".json": data})
