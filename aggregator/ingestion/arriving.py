@@ -89,10 +89,18 @@ def files_in(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    with map_os_errors(path):
-        entries = sorted(file for file in path.iterdir() if not file.name.startswith("."))
+    entries = _entries(path)
     for suffix in (_BUNDLE, _WITHDRAWAL):
-        yield from (file for file in entries if file.name.endswith(suffix))
+        yield from (file for file in entries if _ends(file, suffix))
+
+
+def passed_over_in(path: Path) -> list[str]:
+    """Names in a folder that are for nobody here: a share that was renamed on its way is one of them."""
+    if not path.is_dir():
+        return []
+    return [
+        file.name for file in _entries(path) if not any(_ends(file, one) for one in (_BUNDLE, _WITHDRAWAL, _RECEIPT))
+    ]
 
 
 def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], None]) -> list[DeidError]:
@@ -149,7 +157,7 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     """
     if odd := _oddity(path):
         return Outcome(path, error=odd)
-    if path.name.endswith(_WITHDRAWAL):
+    if _ends(path, _WITHDRAWAL):
         data = read_bounded(path, MAX_MESSAGE_BYTES)
         receipt = shares.carry_out(workspace, data, partial(ingest.process, workspace))
         return Outcome(path, lost=_written(_receipt_path(path, _WITHDRAWAL), receipt))
@@ -191,4 +199,15 @@ def _written(path: Path, receipt: bytes) -> StorageError | None:
 
 
 def _receipt_path(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name.removesuffix(suffix) + _RECEIPT)
+    stem = path.name[: -len(suffix)] if _ends(path, suffix) else path.name
+    return path.with_name(stem + _RECEIPT)
+
+
+def _entries(folder: Path) -> list[Path]:
+    with map_os_errors(folder):
+        return sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+
+
+def _ends(path: Path, suffix: str) -> bool:
+    """Sticks are of file systems, and pass through machines, that give names back in capitals."""
+    return path.name.lower().endswith(suffix)

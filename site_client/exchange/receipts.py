@@ -131,7 +131,8 @@ def take_receipts(
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
     with map_os_errors(folder):
-        entries = sorted(folder.glob(f"*{SUFFIX}"))
+        # Sticks are of file systems, and pass through machines, that give names back in capitals.
+        entries = sorted(path for path in folder.iterdir() if path.name.lower().endswith(SUFFIX))
     for path in entries:
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)

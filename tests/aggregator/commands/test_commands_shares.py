@@ -119,6 +119,33 @@ class TestIngest:
         refused(result, 10, "junk.share: expected a bundle")
         assert not result.stdout
 
+    def test_names_that_a_stick_gives_back_in_capitals_are_the_same_names(self, small: World) -> None:
+        folder = stick(small)
+        for path in sorted(folder.iterdir()):
+            path.rename(folder / path.name.upper())
+        result = run(small, "ingest", folder, "--json")
+        refused(result, 24, "refused 1 of 5")
+        said = json.loads(result.stdout)
+        assert [row["state"] for row in said["shares"]].count(ShareState.WITHDRAWN) == 1
+        assert said["passed_over"] == ["NOTES.TXT"]
+        assert {path.name for path in folder.glob("*.receipt.json")} == {
+            f"{name}.receipt.json" for name in ("NORTH-0001", "NORTH-0002", "SOUTH-0001", "SOUTH-0002")
+        }
+
+    def test_a_share_that_has_another_name_by_now_is_told(self, small: World) -> None:
+        folder = small.root / "renamed"
+        folder.mkdir()
+        small.bundle("north").rename(folder / "north-0001.share.txt")
+        for number in range(6):
+            (folder / f"z{number}\u202e.pdf").write_bytes(b"")
+        result = done(run(small, "ingest", folder))
+        nothing, others = result.stdout.splitlines()
+        assert nothing == "nothing to take in"
+        assert others.startswith("passed over: north-0001.share.txt, z0\\u202e.pdf, ")
+        assert "and 2 more; " in others
+        accepted = done(run(small, "ingest", folder / "north-0001.share.txt"))
+        assert "north share 1: accepted" in accepted.stdout
+
     def test_an_empty_folder_is_nothing_to_take_in(self, small: World) -> None:
         (small.root / "empty").mkdir()
         result = done(run(small, "ingest", small.root / "empty"))

@@ -487,6 +487,13 @@ def test_receipts_of_other_sites_are_left_alone(pair: Pair, tmp_path: Path) -> N
     assert [one.site for one in take_receipts(pair.hospital, tmp_path)] == ["test"]
 
 
+def test_receipts_whose_names_a_stick_gives_back_in_capitals_are_taken(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "TEST-0001.RECEIPT.JSON").write_bytes(pair.receipt(share))
+    assert [one.sequence for one in take_receipts(pair.hospital, tmp_path)] == [1]
+
+
 def test_a_later_receipt_about_the_same_share_is_recorded_too(pair: Pair, tmp_path: Path) -> None:
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
