@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,7 +71,9 @@ def keep_unfinished(
             elif isinstance(error, KeyboardInterrupt):
                 error.add_note(f"`aggregator {command} --resume`, with the same options, goes on where it was")
             raise
-        shutil.rmtree(run)
+        # It may be gone: who needs room may remove it, and the training has ended well all the same.
+        with map_os_errors(run), suppress(FileNotFoundError):
+            shutil.rmtree(run)
 
 
 @contextmanager

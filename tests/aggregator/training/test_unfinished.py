@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -238,6 +239,15 @@ def test_what_is_left_of_another_version_is_not_gone_on_with(workspace: Workspac
     path.write_text("{")
     with pytest.raises(WorkspaceError, match="without --resume"):
         keep_unfinished(workspace, "train-head", INPUTS, resume=True).__enter__()
+
+
+@pytest.mark.parametrize("all_of_them", [True, False])
+def test_a_training_whose_folder_somebody_removed_has_ended_well_all_the_same(
+    all_of_them: bool, workspace: Workspace
+) -> None:
+    with keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
+        rmtree(kept.parent if all_of_them else kept)
+    assert not kept.exists()
 
 
 def test_a_training_that_failed_ahead_of_its_first_checkpoint_leaves_nothing(workspace: Workspace) -> None:
