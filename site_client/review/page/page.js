@@ -19,6 +19,8 @@ let list = null;
 let anchor = null;
 let head = null;
 let shownAt = 0;
+// How often a note has been shown.
+let showing = 0;
 let queue = Promise.resolve();
 
 // One thing after the other: each sees what the one before has saved.
@@ -27,10 +29,10 @@ function doing(work) {
   return queue;
 }
 
-// What a person does is meant for the note that was shown then: what waits behind its end is dropped.
+// What a person does is meant for what was shown then: what waits behind its end, or until the same note is shown anew, is dropped.
 function acting(work) {
-  const shown = row?.number;
-  return doing(() => (row?.number === shown ? work() : undefined));
+  const meant = showing;
+  return doing(() => (meant === showing ? work() : undefined));
 }
 
 function say(text) {
@@ -129,6 +131,7 @@ function look(span, focus) {
 
 async function show(number) {
   const answer = await api.get(`/api/notes/${number}`);
+  showing += 1;
   row = answer;
   note = new Note(at("text"), answer, about.categories);
   head = null;

@@ -411,6 +411,25 @@ def test_what_was_changed_in_another_window_is_shown_before_anything_is_overwrit
     assert len(said(desk)) == 1
 
 
+def test_keys_that_were_pressed_ahead_do_nothing_to_a_note_that_is_shown_anew(desk: Desk) -> None:
+    desk.page.evaluate(
+        """key => fetch("/api/notes/0/edit", {method: "POST", headers: {"x-review-key": key, "content-type": "application/json"},
+        body: JSON.stringify({version: 1, out: [[40, 50, "DOCTOR", "found", 0.55, false]], in: []})}).then(answer => answer.text())""",
+        desk.page.evaluate("sessionStorage.getItem('key')"),
+    )
+    # The doctor is gone: these were meant for what stood behind it then, by one who has not seen that it stands elsewhere now.
+    desk.page.evaluate(
+        "() => { for (const key of ['a', 'a', 'd', 'f']) document.dispatchEvent(new KeyboardEvent('keydown', { key })); }"
+    )
+    desk.until("document.querySelectorAll('#open button').length === 3")
+    desk.press("Escape")
+    assert [line["do"] for line in said(desk)] == ["edit"]
+    assert "another window" in desk.status
+    desk.press("a")
+    assert len(said(desk)) == 2
+    assert not [one for one in desk.complaints if "409" not in one]
+
+
 def test_keys_can_be_kept_to_the_text(desk: Desk) -> None:
     desk.press("?")
     desk.page.uncheck("#keys")
