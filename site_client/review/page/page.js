@@ -19,7 +19,7 @@ let list = null;
 let anchor = null;
 let head = null;
 let shownAt = 0;
-// How often a note has been shown.
+// How often a note has been shown, or something was not done.
 let showing = 0;
 let queue = Promise.resolve();
 
@@ -40,6 +40,8 @@ function say(text) {
 }
 
 function failed(error) {
+  // Whoever pressed more keys took this for done.
+  showing += 1;
   if (error.status === 409 && row) {
     say(error.message);
     return show(row.number);

@@ -430,6 +430,23 @@ def test_keys_that_were_pressed_ahead_do_nothing_to_a_note_that_is_shown_anew(de
     assert not [one for one in desk.complaints if "409" not in one]
 
 
+def test_nothing_is_finished_behind_a_correction_that_was_not_saved(desk: Desk) -> None:
+    # As on a disk that is full for a moment.
+    problem = {"status": 503, "content_type": "application/json", "body": '{"error": "expected room for the file"}'}
+    desk.page.route("**/edit", lambda route: route.fulfill(**problem), times=1)
+    desk.page.wait_for_timeout(500)
+    desk.page.evaluate(
+        "() => { for (const key of ['d', 'f']) document.dispatchEvent(new KeyboardEvent('keydown', { key })); }"
+    )
+    desk.page.wait_for_selector("#alarm:not([hidden])")
+    desk.press("Escape")
+    assert desk.page.inner_text("#alarm") == "Not saved: expected room for the file"
+    assert said(desk) == []
+    desk.press("d")
+    assert [line["do"] for line in said(desk)] == ["edit"]
+    assert desk.page.is_hidden("#alarm")
+
+
 def test_keys_can_be_kept_to_the_text(desk: Desk) -> None:
     desk.press("?")
     desk.page.uncheck("#keys")
