@@ -101,6 +101,8 @@ def check(
     from site_client.checking.listing import count_by_category, list_suspicions, write_corrected, write_suspicions
     from site_client.deid.choices.config import read_always_hidden
 
+    if out is not None and corrected is not None and out.resolve() == corrected.resolve():
+        raise ConfigurationError("--corrected: expected another file than --out, got the same; name another")
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
     options = NotesOptions.of(reading).apart_from(notes=notes, out=out, corrected=corrected)

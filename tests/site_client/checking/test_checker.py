@@ -206,6 +206,15 @@ def test_nobody_is_told_that_a_release_hides_what_it_does_not(
     assert "`encode` hides none:" in done(check(built_loop, notes)).stdout
 
 
+def test_the_list_and_the_notes_to_correct_take_two_files(tmp_path: Path) -> None:
+    notes = write_notes(tmp_path / "notes", [FORGOTTEN])
+    one = tmp_path / "both.json"
+    refused(
+        hospital("check", notes, "--out", one, "--corrected", tmp_path / "notes" / ".." / one.name), 2, "another file"
+    )
+    assert not one.exists()
+
+
 def test_the_command_lists_the_surest_first_and_prints_no_word_into_a_pipe(built_loop: Loop, tmp_path: Path) -> None:
     notes = write_notes(tmp_path / "notes", [*tiny_notes(3, 7), FORGOTTEN])
     out, corrected = tmp_path / "list.json", tmp_path / "corrected.jsonl"
