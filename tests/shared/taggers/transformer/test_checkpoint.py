@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shared.errors import ConfigurationError, ModelError
+from shared.errors import ConfigurationError, MissingExtraError, ModelError
 from shared.taggers.transformer import library
 from shared.taggers.transformer.checkpoint import start_from_checkpoint
 from shared.taggers.transformer.transformer import Transformer
@@ -168,5 +168,6 @@ def test_no_network_is_tried(copied: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    with pytest.raises(ConfigurationError, match=r"pip install '\.\[transformers\]'"):
+    # By which `pull` tells it from a release that is damaged.
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[transformers\]'"):
         library.required("transformers")
