@@ -151,15 +151,10 @@ class Workspace:
         """
         if self.pipeline is None:
             manifest = self.release().manifest
+            what = "holds a representer only, and no pipeline was pulled before it; pull a pipeline release first"
             if manifest.kind == "pipeline":
-                raise WorkspaceError(
-                    f"release {manifest.sequence}: expected a pipeline that this machine can run, got one whose libraries were missing when it was "
-                    "pulled; run `site-client pull`, which names what to install, then pull again"
-                )
-            raise WorkspaceError(
-                f"release {manifest.sequence} holds a representer only, and no pipeline was pulled before it; "
-                "pull a pipeline release first"
-            )
+                what = "is a pipeline whose libraries were missing here when it was pulled; `site-client pull` names what to install, then pull again"
+            raise WorkspaceError(f"release {manifest.sequence} {what}")
         return verify_release(self.releases / self.pipeline.folder, self.pipeline.digest)
 
     def pinned_provider(self) -> ProviderRecord:

@@ -532,7 +532,7 @@ class TestPipeline:
                 assert pulled(site, tell=told.append) == (2, None)
             assert [folder.name for folder in loaded] == ["0001-representer", "0002-pipeline"]
             with pytest.raises(
-                WorkspaceError, match=r"release 2: expected a pipeline that this machine can run.*`site-client pull`"
+                WorkspaceError, match=r"release 2 is a pipeline whose libraries were missing here.*`site-client pull`"
             ):
                 workspace.open_workspace(site.root).pipeline_release()
             publisher.publish()
