@@ -18,6 +18,7 @@ from shared.progress import Progress, silent
 from shared.taggers.tagger import Tagger
 from shared.training.fine_tuning.adapting import AdaptingConfig
 from site_client.adapting.crossing import Own
+from site_client.adapting.edited import count_edited
 from site_client.adapting.gain import Gain
 from site_client.adapting.points import own_points
 from site_client.evaluating.counting import Labelled
@@ -77,7 +78,8 @@ def adapt_head(
     own = Own(release, labelled, notes)
     crossed = own.cross_validate(config, tell)
     points = own_points(crossed.curve, crossed.before, labelled.groups)
-    gain = Gain.of(crossed, labelled.groups, by_patient=bool(patients), has_points=points is not None)
+    edited = count_edited(known, labelled.groups)
+    gain = Gain.of(crossed, labelled.groups, by_patient=bool(patients), has_points=points is not None, edited=edited)
 
     def told(stage: str, done: int, total: int) -> None:
         tell("adapting to all notes", done, total)

@@ -29,6 +29,7 @@ class Gain:
         hidden: share of entities hidden whole.
         precision: share of the hidden words that are PHI.
         has_points: whether any threshold of the adapted head hides as much as the release does.
+        edited: how many notes are others of them edited, so that the head that read one may have seen the other.
     """
 
     notes: int
@@ -38,9 +39,10 @@ class Gain:
     hidden: Compared
     precision: Compared
     has_points: bool
+    edited: int = 0
 
     @classmethod
-    def of(cls, crossed: Crossed, groups: Counts, *, by_patient: bool, has_points: bool) -> Gain:
+    def of(cls, crossed: Crossed, groups: Counts, *, by_patient: bool, has_points: bool, edited: int = 0) -> Gain:
         """From cross-validation.
 
         Args:
@@ -48,6 +50,7 @@ class Gain:
             groups: number of the group of each note, int64 `[notes]`.
             by_patient: as in Gain.
             has_points: as in Gain.
+            edited: as in Gain.
         """
         after, before = (one.by_group(groups) for one in (crossed.after, crossed.before))
 
@@ -63,6 +66,7 @@ class Gain:
             compared("hidden"),
             compared("shown"),
             has_points,
+            edited,
         )
 
     @property
@@ -80,6 +84,7 @@ class Gain:
             "notes": self.notes,
             "independent": self.independent,
             "independent_by": "patient" if self.by_patient else "text",
+            "edited_copies": self.edited,
             "verdict": str(self.verdict),
             "strict_f1": self.strict.as_json(),
             "hidden_whole": self.hidden.as_json(),

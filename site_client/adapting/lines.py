@@ -75,6 +75,7 @@ def _figures(stated: Mapping[str, Any], points: OperatingPoints | None, kept: It
             if independent < 50
             else []
         ),
+        *edited_lines(int(stated.get("edited_copies", 0))),
     ]
 
 
@@ -115,6 +116,16 @@ def _of_the_release(kept: Iterable[str]) -> list[str]:
         return []
     return [
         f"{names}: fewer than {LEAST_EXAMPLES} examples in your notes; what the release finds of these stays hidden as well"
+    ]
+
+
+def edited_lines(count: int) -> list[str]:
+    """What there is to say where notes are others of them edited, see `count_edited`."""
+    if not count:
+        return []
+    return [
+        f"NOT all of this is a gain: {count} of these notes are for the most part others of them, such as drafts, and heads were judged by one that had seen the "
+        "other; leave drafts out, or say by --patients whose notes are whose"
     ]
 
 
