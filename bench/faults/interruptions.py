@@ -70,13 +70,15 @@ class Outcome:
         said: what it returned and so acknowledged; None if it did not come that far.
         killed: whether it was killed.
         error: name of what it raised; "" for nothing.
-        points: calls that were counted, where they are.
+        points: calls that were counted, where they are: moments before and after one, or calls that write.
+        writes: of all calls, where they were counted, those that write.
     """
 
     said: bytes | None
     killed: bool
     error: str
     points: int
+    writes: int = 0
 
 
 def run_undisturbed(work: Work) -> Outcome:
@@ -85,7 +87,7 @@ def run_undisturbed(work: Work) -> Outcome:
 
 
 def kill_at(work: Work, point: int) -> Outcome:
-    """Kills it at a point: odd ones are before a call, even ones after it."""
+    """Kills it at a point: odd ones are before a call, even ones after it; at 0 it only counts the points, and those of `fail_at`."""
 
     def act(call: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -161,6 +163,7 @@ def _profiled(counter: list[int], act: Callable[[object], None], point: int = 0,
         asks = not writing and frame.f_code is _ASKING_POSTGRES and event in ("call", "return")
         if asks or (event in events and _reaches(argument, writing)):
             counter[0] += 1
+            counter[1] += writing or (event == "c_call" and _reaches(argument, writing=True))
             if counter[0] == point:
                 act(argument)
 
@@ -191,7 +194,7 @@ def _forked(work: Work, arm: Callable[[list[int]], None], beside: Callable[[], o
 
 
 def _child(work: Work, arm: Callable[[list[int]], None], reading: int, writing: int) -> None:
-    counter = [0]
+    counter = [0, 0]
     error = b""
     # A search for garbage in what the other process has made would copy all of its memory.
     gc.freeze()
@@ -207,17 +210,17 @@ def _child(work: Work, arm: Callable[[list[int]], None], reading: int, writing: 
         error = type(caught).__name__.encode()
     finally:
         sys.setprofile(None)
-        os.write(writing, b"end %d %s\n" % (counter[0], error))
+        os.write(writing, b"end %d %d %s\n" % (*counter, error))
         os._exit(0)
 
 
 def _outcome(told: bytes, killed: bool) -> Outcome:
-    said, points, error = None, 0, ""
+    said, points, writes, error = None, 0, 0, ""
     for line in told.decode().splitlines():
         kind, _, rest = line.partition(" ")
         if kind == "said":
             said = bytes.fromhex(rest)
         else:
-            count, _, error = rest.partition(" ")
-            points = int(count)
-    return Outcome(said, killed, error, points)
+            counted, writing, error = rest.split(" ")
+            points, writes = int(counted), int(writing)
+    return Outcome(said, killed, error, points, writes)

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -60,6 +60,9 @@ _CLOCKS_S = tuple(sign * days * 86_400 for days in (5 / 1440, 1 / 24, 1, 30, 365
 # Of the bytes in which it comes, at the end of an upload.
 _WITHIN_RECEIPT = 400
 Disturbance = Callable[[Work], Outcome]
+# With the seconds that it took.
+Measured = tuple[Outcome, float]
+_COUNTING: Disturbance = partial(kill_at, point=0)
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,9 @@ def _kinds(folder: Path, extent: Extent) -> Iterator[tuple[str, Iterable[Damage]
     subjects = [faults_intake.subject(scenario, folder) for scenario in SCENARIOS]
     every: list[Subject[Any]] = [*subjects, faults_submit.subject(folder)]
     for subject in every:
-        yield f"kill -9: {subject.name}", _all(subject, _kills(subject, extent))
-        yield f"disk full, I/O errors: {subject.name}", _all(subject, _failures(subject, extent))
+        measured = cache(partial(_measured, subject))
+        yield f"kill -9: {subject.name}", _all(subject, _kills(measured, extent))
+        yield f"disk full, I/O errors: {subject.name}", _all(subject, _failures(measured, extent))
         clocks = _CLOCKS_S[:: extent.clocks]
         yield f"clock off: {subject.name}", _all(subject, (partial(clock_off, seconds=by) for by in clocks))
     accepted = subjects[0]
@@ -167,7 +171,7 @@ def _kinds_on_postgres(folder: Path, extent: Extent, server: Postgres) -> Iterat
     fewer = replace(extent, calls=4 * extent.calls, random=-(-extent.random // 3))
     subjects = [on_postgres.subject(scenario, folder, server) for scenario in SCENARIOS[:: extent.kinds]]
     for subject in subjects:
-        yield f"kill -9: {subject.name}", _all(subject, _kills(subject, fewer))
+        yield f"kill -9: {subject.name}", _all(subject, _kills(partial(_measured, subject), fewer))
     for what, disturb in list(_disturbances_of(server).items())[:: extent.kinds]:
         yield f"{what}: {subjects[0].name}", _beside(subjects[0], disturb, extent.serving)
 
@@ -209,9 +213,9 @@ def _passed(subject: Subject[Submission]) -> list[int]:
 
 def _kills_of_client(subject: Subject[Submission], extent: Extent) -> Iterator[Damage]:
     """As many at calls, spread over all of them, as at random times."""
-    points, _ = _measured(subject, partial(kill_at, point=0))
-    spread = replace(extent, calls=-(-points // extent.serving), random=extent.serving)
-    yield from _all(subject, _kills(subject, spread))
+    outcome, seconds = _measured(subject)
+    spread = replace(extent, calls=-(-outcome.points // extent.serving), random=extent.serving)
+    yield from _all(subject, _kills(lambda: (outcome, seconds), spread))
 
 
 def _beside(subject: Subject[Any], disturb: Callable[[], object], times: int) -> Iterator[Damage]:
@@ -243,11 +247,11 @@ def _all(subject: Subject[Any], disturbances: Iterable[Disturbance]) -> Iterator
             yield subject.examine(world, outcome)
 
 
-def _measured(subject: Subject[Any], disturbance: Disturbance) -> tuple[int, float]:
-    """How many points a piece of work has for a disturbance, and how long it takes."""
+def _measured(subject: Subject[Any], disturbance: Disturbance = _COUNTING) -> Measured:
+    """How a piece of work ends under a disturbance, and how long it takes; if nothing else is asked, how many points it has."""
     with subject.copied() as world:
         began = time.monotonic()
-        return disturbance(partial(subject.work, world)).points, time.monotonic() - began
+        return disturbance(partial(subject.work, world)), time.monotonic() - began
 
 
 def _spread(points: int, every: int) -> range:
@@ -255,19 +259,19 @@ def _spread(points: int, every: int) -> range:
     return range((min(points, every) + 1) // 2, points + 1, every)
 
 
-def _kills(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
-    """At every point, and at random times."""
-    points, seconds = _measured(subject, partial(kill_at, point=0))
-    for point in _spread(points, extent.calls):
+def _kills(measured: Callable[[], Measured], extent: Extent) -> Iterator[Disturbance]:
+    """At every point, and at random times; counting takes as long as several kills, so it is asked for when it is needed."""
+    outcome, seconds = measured()
+    for point in _spread(outcome.points, extent.calls):
         yield partial(kill_at, point=point)
-    for moment in moments(seconds, extent.random, seed=points):
+    for moment in moments(seconds, extent.random, seed=outcome.points):
         yield partial(kill_after, seconds=moment)
 
 
-def _failures(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
+def _failures(measured: Callable[[], Measured], extent: Extent) -> Iterator[Disturbance]:
     """A full disk and a failing one, at every call that writes."""
-    points, _ = _measured(subject, partial(fail_at, point=0, number=errno.EIO))
-    for point in _spread(points, extent.writes):
+    outcome, _ = measured()
+    for point in _spread(outcome.writes, extent.writes):
         for number in (errno.ENOSPC, errno.EIO):
             yield partial(fail_at, point=point, number=number)
 

@@ -66,6 +66,14 @@ class TestTheInstruments:
         assert (outcome.said, outcome.killed, outcome.error) == (None, False, "OSError")
         assert fail_at(lambda: str(path.write_bytes(b"x")).encode(), 100, errno.ENOSPC).said == b"1"
 
+    def test_what_counts_the_points_of_kills_counts_those_of_errors_too(self, tmp_path: Path) -> None:
+        def work() -> bytes:
+            (tmp_path / "file").write_bytes(b"x")
+            return (tmp_path / "file").read_bytes()
+
+        points = fail_at(work, 0, errno.EIO).points
+        assert kill_at(work, 0).writes == points > 1
+
     def test_time_runs_out_within_a_call_too(self) -> None:
         assert kill_after(lambda: bytes(time.sleep(60) or 0), 0.01).killed
 
