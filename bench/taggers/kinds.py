@@ -1,7 +1,8 @@
 """Which kind of tagger finds more at a hospital that nobody has seen, and how fast: leave-one-hospital-out on `en_sites`, heads of the same shares.
 
 Rotations, steps and copies are those of `bench.taggers.pooling`. Beside the default tagger stands that of Khin et al. 2018 with characters, parts of
-speech, casing and word vectors; without contextual embeddings, which bring nothing in so short a training. Nothing was chosen on these notes.
+speech, casing and word vectors; without contextual embeddings, which take several times as long as all the rest (docs/adr/0048), where the speed is to
+be equal. Nothing was chosen on these notes.
 A tagger that hides more may only be less careful, so the default is also read where it is as precise: it hides what is less probable PHI, too.
 """
 
