@@ -210,7 +210,7 @@ def _child(work: Work, arm: Callable[[list[int]], None], reading: int, writing: 
         error = type(caught).__name__.encode()
     finally:
         sys.setprofile(None)
-        os.write(writing, b"end %d %d %s\n" % (*counter, error))
+        os.write(writing, b"end %d %d %s\n" % (counter[0], counter[1], error))
         os._exit(0)
 
 
