@@ -432,8 +432,10 @@ def test_keys_that_were_pressed_ahead_do_nothing_to_a_note_that_is_shown_anew(de
 
 def test_nothing_is_finished_behind_a_correction_that_was_not_saved(desk: Desk) -> None:
     # As on a disk that is full for a moment.
-    problem = {"status": 503, "content_type": "application/json", "body": '{"error": "expected room for the file"}'}
-    desk.page.route("**/edit", lambda route: route.fulfill(**problem), times=1)
+    full = '{"error": "expected room for the file"}'
+    desk.page.route(
+        "**/edit", lambda route: route.fulfill(status=503, content_type="application/json", body=full), times=1
+    )
     desk.page.wait_for_timeout(500)
     desk.page.evaluate(
         "() => { for (const key of ['d', 'f']) document.dispatchEvent(new KeyboardEvent('keydown', { key })); }"
