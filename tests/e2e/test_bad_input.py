@@ -196,9 +196,10 @@ class TestNotesThatAreStrangeButGood:
 
 class TestOutputs:
     def test_notes_are_not_deidentified_into_a_folder_in_use(self, built_loop: Loop, tmp_path: Path) -> None:
-        path = write_notes(tmp_path / "in", list(tiny_notes(2)))
+        path, used = (write_notes(tmp_path / name, list(tiny_notes(2))) for name in ("in", "used"))
         before = snapshot(tmp_path)
-        refused(deid(built_loop, path, path, "--mode", "tag"), 2, "new folder")
+        refused(deid(built_loop, path, used, "--mode", "tag"), 2, "new folder")
+        refused(deid(built_loop, path, path, "--mode", "tag"), 2, "--out")
         assert snapshot(tmp_path) == before
 
     def test_a_share_of_another_kind_of_file_is_refused(self, built_loop: Loop, tmp_path: Path) -> None:
