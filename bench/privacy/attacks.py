@@ -355,7 +355,7 @@ def memberships() -> None:
                 round(one["value"], 4),
                 None,
                 "",
-                one["unit"] or "share",
+                "AUC" if one["measure"] == "ROC AUC" else one["unit"] or "share",
                 (round(one["interval"][0], 4), round(one["interval"][1], 4)),
                 1,
                 "meddocan/train+dev",
