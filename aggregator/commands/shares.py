@@ -10,7 +10,6 @@ import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
 from command_line.commands import Listing, examples, json_option, report, say
-from foundation.printable import escape_unprintable
 from shared.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from aggregator.ingestion.arriving import Outcome
     from aggregator.registry.states import ShareState
 
-_MOST_NAMED = 5
 name_option = click.option("--name", required=True, help="Who decides; kept in the audit log.")
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
 
@@ -31,17 +29,17 @@ reason_option = click.option("--reason", required=True, help="Why; kept in the a
 def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> None:
     """Take in shares and withdrawals, each for itself; a signed receipt is written beside each.
 
-    Of a folder all *.share and then all *.withdrawal.json; names of what else lies there are told, for a share may have another name by now. Ends with the code of the first that is damaged, or with 24 where a
+    Of a folder all *.share and then all *.withdrawal.json; how much else lies there is told, for a share may have another name by now. Ends with the code of the first that is damaged, or with 24 where a
     share was refused or what has such a name is no file that can be read; the others are taken in all the same.
     """
     from aggregator import workspace
-    from aggregator.ingestion.arriving import files_in, finish_all, passed_over_in, refusal, take_all
+    from aggregator.ingestion.arriving import count_passed_over, files_in, finish_all, refusal, take_all
 
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
     files = [file for given in paths for file in files_in(given)]
-    others = [name for given in paths for name in passed_over_in(given)]
+    others = sum(map(count_passed_over, paths))
     outcomes: list[Outcome] = []
 
     def told(outcome: Outcome) -> None:
@@ -59,15 +57,11 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     if not (as_json or outcomes):
         click.echo("nothing was interrupted" if finish else "nothing to take in")
     if others and not as_json:
-        say(_passed_over_line(others))
+        say(
+            f"passed over: {others} of other names; a share or withdrawal that was renamed on its way is taken in by the name that it has now"
+        )
     if (error := failed[0] if failed else refusal(outcomes)) is not None:
         raise error
-
-
-def _passed_over_line(names: list[str]) -> str:
-    named = ", ".join(map(escape_unprintable, names[:_MOST_NAMED]))
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"passed over: {named}{more}; a share that was renamed is taken in by the name that it has now"
 
 
 @click.group("shares", cls=Listing)

@@ -94,13 +94,11 @@ def files_in(path: Path) -> Iterator[Path]:
         yield from (file for file in entries if _ends(file, suffix))
 
 
-def passed_over_in(path: Path) -> list[str]:
-    """Names in a folder that are for nobody here: a share that was renamed on its way is one of them."""
+def count_passed_over(path: Path) -> int:
+    """How much in a folder is for nobody here. A renamed share may be among it, or what lay on the stick before: a name may be a patient's, so none is told."""
     if not path.is_dir():
-        return []
-    return [
-        file.name for file in _entries(path) if not any(_ends(file, one) for one in (_BUNDLE, _WITHDRAWAL, _RECEIPT))
-    ]
+        return 0
+    return sum(not any(_ends(file, one) for one in (_BUNDLE, _WITHDRAWAL, _RECEIPT)) for file in _entries(path))
 
 
 def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], None]) -> list[DeidError]:

@@ -127,7 +127,7 @@ class TestIngest:
         refused(result, 24, "refused 1 of 5")
         said = json.loads(result.stdout)
         assert [row["state"] for row in said["shares"]].count(ShareState.WITHDRAWN) == 1
-        assert said["passed_over"] == ["NOTES.TXT"]
+        assert said["passed_over"] == 1
         assert {path.name for path in folder.glob("*.receipt.json")} == {
             f"{name}.receipt.json" for name in ("NORTH-0001", "NORTH-0002", "SOUTH-0001", "SOUTH-0002")
         }
@@ -137,12 +137,13 @@ class TestIngest:
         folder.mkdir()
         small.bundle("north").rename(folder / "north-0001.share.txt")
         for number in range(6):
-            (folder / f"z{number}\u202e.pdf").write_bytes(b"")
+            (folder / f"Quillfeather {number}.pdf").write_bytes(b"")
         result = done(run(small, "ingest", folder))
         nothing, others = result.stdout.splitlines()
         assert nothing == "nothing to take in"
-        assert others.startswith("passed over: north-0001.share.txt, z0\\u202e.pdf, ")
-        assert "and 2 more; " in others
+        assert others.startswith("passed over: 7 of other names; ")
+        # What lies on a stick may bear the name of a patient.
+        assert "Quillfeather" not in others
         accepted = done(run(small, "ingest", folder / "north-0001.share.txt"))
         assert "north share 1: accepted" in accepted.stdout
 
