@@ -122,7 +122,7 @@ def check(
     counts = ", ".join(f"{name} {count}" for name, count in count_by_category(listed).items()) or "none"
     lines.append(f"{len(listed)} stretches of text in {len(checked)} notes may be PHI that nobody labelled: {counts}")
     if opened.pipeline is None:
-        lines.append("looked for by patterns and lists of names alone: no pipeline was pulled yet")
+        lines.append("looked for by patterns and lists of names alone: no pipeline runs here yet")
     if out is not None:
         write_suspicions(listed, out)
         lines.append(f"the list with its words: {out}; it stays in this house")

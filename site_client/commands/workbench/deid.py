@@ -94,12 +94,13 @@ def deid(
     from site_client.own_head.in_use import load_in_use
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
-    choices = Choices(HidingOptions.of(given), mode, in_parts=part is not None)
+    hiding = HidingOptions.of(given)
+    choices = Choices(hiding, mode, in_parts=part is not None)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    reading = NotesOptions.of(given).apart_from(notes=notes, out=out)
+    reading = NotesOptions.of(given).apart_from(notes=notes, out=out, vault=hiding.vault)
     require_empty(out)
     require_writable(opened.root / FOLDER)
     # Without it every label hides what it covers, whatever it is called; what is no category is written as OTHER.

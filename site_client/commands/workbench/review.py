@@ -163,7 +163,7 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
     if prelabel and opened.pipeline is not None:
         require_kept(opened, judge_release(opened, opened.pipeline_release().digest), Step.DEID)
     elif prelabel:
-        warn("no pipeline was pulled: patterns and lists of names alone look for PHI")
+        warn("no pipeline runs here yet: patterns and lists of names alone look for PHI")
 
     def load() -> PipelineFinder:
         from shared.labels import OTHER, load_scheme_file
