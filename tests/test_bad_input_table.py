@@ -302,7 +302,11 @@ ROWS: list[tuple[str, int, str]] = [
         "--out: expected a place apart from the notes",
     ),
     ("site-client deid {notes} --out {notes}/x/../safe --workspace {fourth}", 2, "apart from the notes"),
-    ("site-client deid {notes} --out safe --mode surrogate --vault {notes}/a.vault --workspace {fourth}", 2, "--vault: expected a place apart"),
+    (
+        "site-client deid {notes} --out safe --mode surrogate --vault {notes}/a.vault --workspace {fourth}",
+        2,
+        "--vault: expected a place apart",
+    ),
     ("site-client deid {notes} --out {notes}/.. --workspace {fourth}", 2, "expected a new folder"),
     ("site-client fragment {notes} --out {notes}/a.fragments --workspace {fourth}", 2, "apart from the notes"),
     ("site-client federate --node-key {text} --workspace {north}", 2, "choose another name"),
