@@ -14,20 +14,18 @@ from typing import Any
 
 import torch
 
-from aggregator.training.representer import PublicMaterial, RepresenterOptions
+from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, f1_entry, is_there, load_or_measure, score_pipeline
 from bench.privacy.frontier_figure import Point, frontier_figure
-from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
+from bench.privacy.material import PROVIDER_NOTES, spanish
+from bench.privacy.worth.meddocan import construction, public_material
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
 from foundation.files import write_text
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.constructions.construction import Construction, Protection
-from shared.embeddings.generalised import fold_casing
 from shared.embeddings.neighbours import Neighbours
-from shared.labels import load_scheme
-from shared.pipeline.pipeline import RawEncoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
@@ -46,7 +44,8 @@ RAW, ALONE = "raw notes pooled", "provider alone"
 MATCH, WHITE_BOX = "match top-1 of 100 after 100 shares", "white box, mean Bayes accuracy"
 INVERSION = "inversion, top-1"
 HEAD = TaggingConfig(epochs=6, seed=1)
-HEAD_ALONE = replace(HEAD, epochs=18)
+# As many steps, of a tenth of the notes.
+HEAD_ALONE = replace(HEAD, epochs=10 * HEAD.epochs)
 # By construction and setting.
 POINTS: dict[tuple[str, str], RepresenterOptions] = {
     ("surrogates", "K=1000"): RepresenterOptions(cluster_size=1000),
@@ -70,13 +69,9 @@ _KNOWN = slice(100, 400)
 _INVERSION = InversionSettings(GuesserSettings(epochs=6), resamples=1000)
 
 
-def _material() -> PublicMaterial:
-    return PublicMaterial(corpora.meddocan("train")[:PROVIDER_NOTES], spanish(), background(), spanish_names())
-
-
 def _point(options: RepresenterOptions) -> dict[str, object]:
     hospital = {"hospital": corpora.meddocan("train")[PROVIDER_NOTES:]}
-    pipeline = private_pipeline(_material(), hospital, "meddocan", options, HEAD)
+    pipeline = private_pipeline(public_material(), hospital, "meddocan", options, HEAD)
     encoder = pipeline.encoder
     assert isinstance(encoder, Construction)
     attacks = [_match(encoder), _white_box(encoder), _inversion(encoder)]
@@ -84,14 +79,13 @@ def _point(options: RepresenterOptions) -> dict[str, object]:
 
 
 def _raw(provider_only: bool) -> dict[str, object]:
-    notes, scheme = corpora.meddocan("train"), load_scheme("meddocan")
-    words = fold_casing(spanish(), spanish_names())
+    notes, made = corpora.meddocan("train"), construction()
     if provider_only:
-        model, attacks = train_raw_model(notes[:PROVIDER_NOTES], RawEncoder(words, scheme), HEAD_ALONE), []
+        model, attacks = train_raw_model(notes[:PROVIDER_NOTES], made, HEAD_ALONE), []
     else:
-        model = train_raw_model(notes, RawEncoder(words, scheme), HEAD)
+        model = train_raw_model(notes, made, HEAD)
         # Clear vectors, which show that the attacks work.
-        clear = ClearEncoder(spanish(), scheme)
+        clear = ClearEncoder(spanish(), made.scheme)
         attacks = [_match(clear), _inversion(clear)]
     return asdict(score_pipeline(model, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
@@ -198,7 +192,6 @@ class Row:
             raw: raw notes pooled, worth everything.
             alone: the provider alone, worth nothing.
         """
-        # A third of the steps of the others: more gained it nothing that was looked for.
         note = f"{(HEAD_ALONE if self.name == ALONE else HEAD).epochs} epochs"
 
         def score(measure: str, kind: str) -> Entry:
@@ -247,8 +240,8 @@ def report(rows: list[Row]) -> None:
     lines = [
         "# The frontier",
         "",
-        f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, the points compare with one another, "
-        "not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
+        f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs (the provider alone takes as many steps), raw notes with both views of a word as "
+        "a share of codes has them; the points compare with one another, not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
         f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} where a network shows them. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
         "Advantage: (success - success without the share) / (1 - success without the share), of the attack for which it is largest; of "
         "constructions at chance that is the luckiest of the attacks. Inversion: the same network without the share reads "
