@@ -24,9 +24,9 @@ from shared.text.tokens import tokenise
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
-from site_client.sharing.digest_files import Digests, are_among, compared_runs, join_digests, kept_runs
+from site_client.sharing.digest_files import Digests, are_among, join_digests, kept_runs
 from site_client.sharing.known_notes import DigestKey
-from site_client.sharing.sifting.copies import EDITED
+from site_client.sharing.sifting.edited import EDITED, is_edited
 
 
 @dataclass
@@ -97,9 +97,7 @@ class Sieve:
         left = worded & are_among(sentences, self._gone.sentences)
         lengths = np.diff(tokens.sentence_ends(), prepend=0)
         runs = self._digests.runs(as_printed(note.text))
-        compared = compared_runs(runs)
-        edited = int(lengths[left].sum()) > EDITED * int(lengths[worded].sum())
-        edited = edited or int(are_among(compared, self._gone.runs).sum()) > EDITED * len(compared)
+        edited = int(lengths[left].sum()) > EDITED * int(lengths[worded].sum()) or is_edited([runs], self._gone.runs)
         if digest in self._gone.notes or edited:
             self._tally.gone += 1
         elif patient in self._gone.patients:

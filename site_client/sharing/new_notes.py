@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.letters import as_printed
 from shared.text.tokens import Tokens
 from site_client.errors import PolicyError, WorkspaceError
 from site_client.sharing.digest_files import (
@@ -44,7 +43,8 @@ from site_client.sharing.digest_files import (
     save_digests,
 )
 from site_client.sharing.known_notes import DigestKey, has_left, read_all
-from site_client.sharing.sifting.copies import EDITED, Copies
+from site_client.sharing.sifting.copies import Copies
+from site_client.sharing.sifting.edited import EDITED, is_edited, runs_as_written
 from site_client.sharing.sifting.leaving_again import LeavingAgain
 from site_client.sharing.sifting.sifted import Sifted, name_shares, too_few
 from site_client.workspace import Workspace
@@ -119,16 +119,15 @@ class Sieve:
             self._known_notes.add(note)
             leave_again = worded & _are_known(sentences, self._leaving_again.known)
             self._known_sentences.append(sentences[closed | leave_again])
-            runs = self._runs_of(document.text)
+            runs = runs_as_written(self._key, document.text)
+            by_sentences = int(lengths[closed].sum()) > EDITED * int(lengths[worded].sum())
+            edited = by_sentences or is_edited(runs, self._closed_runs)
             compared = [compared_runs(one) for one in runs]
-            known_runs = [one[are_among(one, self._closed_runs)] for one in compared]
-            by_runs = any(len(known) > EDITED * len(one) for known, one in zip(known_runs, compared, strict=True))
-            edited = by_runs or int(lengths[closed].sum()) > EDITED * int(lengths[worded].sum())
             # What leaves again is what has left, letter by letter: beside it, a note that went on would show its sentences twice.
             stays = note not in self._leaving_again.notes if self._again else edited
             if stays or note in self._closed_notes:
                 self.left_out += 1
-                self._known_runs += known_runs
+                self._known_runs += [one[are_among(one, self._closed_runs)] for one in compared]
                 continue
             # A share of an earlier version may hold prints of one note, and leaves again as it was.
             if self._copies.is_one(document, note, [] if self._again else compared):
@@ -262,10 +261,6 @@ class Sieve:
             repeated[leave] = are_repeated(_all(self._sentences)[leave][:, 0], notes[leave])
             counts &= self._leaving_tokens(repeated & worded) <= EDITED * tokens
         return int(counts.sum())
-
-    def _runs_of(self, text: str) -> list[Digests]:
-        """The runs of words of a note as it is, which earlier versions knew alone, and as most exports have it where that is another text."""
-        return [self._key.runs(one) for one in dict.fromkeys((text, as_printed(text)))]
 
     def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
         """Which sentences have left, bool `[sentences]`; a ruled line has in no case, for it is of no note."""

@@ -16,9 +16,7 @@ from shared.document import Document
 from shared.text.letters import compose
 from site_client.sharing.digest_files import Digests, are_among, join_digests
 from site_client.sharing.known_notes import DigestKey
-
-EDITED = 0.5
-"""A note of which a larger part has left, or leaves with others, is one of these, edited."""
+from site_client.sharing.sifting.edited import EDITED
 
 
 class GrowingDigests:

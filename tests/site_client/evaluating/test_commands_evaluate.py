@@ -17,12 +17,13 @@ from shared.pipeline import pipeline as pipeline_module
 from shared.pipeline.pipeline import Pipeline
 from site_client.evaluating import acceptance
 from site_client.evaluating.acceptance import Asked, accept
+from site_client.evaluating.left_before import find_left_before
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES
 from site_client.evaluating.sentences import cautions
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, forget, forget_shares, hospital, refused, share, snapshot, values
-from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
+from tests.tiny_notes import long_notes, note, phi_strings, tiny_notes, write_notes
 
 
 def evaluated(loop: Loop, notes: Path, *more: object, site: str = "fourth") -> Any:
@@ -152,7 +153,7 @@ def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tm
     assert (alone["notes"], alone["notes_that_left_before"]) == (24, 24)
     assert not alone["judged_by_notes_that_never_left"]
     assert "holds" not in [one["verdict"] for one in alone["promises"]]
-    fresh = list(tiny_notes(15, 8, "fresh"))
+    fresh = long_notes(15, 8)
     both = write_notes(tmp_path / "both", [*left[:5], *fresh])
     # Whose the notes were that left is told by these notes alone.
     whose = tmp_path / "whose.csv"
@@ -168,6 +169,13 @@ def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tm
     assert found["acceptance"]["notes"] == 15
     assert found["acceptance"]["notes_that_left_before"] == 5
     assert found["hospital"]["documents_with_miss"]["total"] == 15
+    # Who has learned a draft knows the names in what was signed, and in what was exported anew.
+    printed = [replace(one, text=one.text.replace(". ", ".<br>"), annotations=()) for one in left[:5]]
+    signed = replace(left[5], text=left[5].text + " Signed in the afternoon.")
+    known = [*printed, signed]
+    assert find_left_before(open_workspace(loop.site("north")), [*known, *fresh]) == frozenset(
+        one.identifier for one in known
+    )
 
 
 LOSSES: dict[str, Callable[[Path], object]] = {
