@@ -16,6 +16,7 @@ from site_client.own_head.decided import record_made
 from site_client.own_head.record import save_own_head
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.sharing.known_notes import DigestKey
+from site_client.sharing.sifting.edited import KnownNotes
 from site_client.workspace import Workspace
 
 
@@ -60,7 +61,7 @@ def adapt(
         digest = ""
         gain = made.gain.as_json()
         if made.points is not None and made.gain.verdict is not Verdict.WORSE:
-            learned = {key.note(note.text) for note in notes}
+            learned = KnownNotes.of(key, [note.text for note in notes])
             digest = save_own_head(workspace, release, made.head, made.points, made.kept, learned, gain)
         details: dict[str, Json] = {
             "release": release.digest,

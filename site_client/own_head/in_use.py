@@ -91,12 +91,12 @@ def load_in_use(workspace: Workspace, release: VerifiedRelease) -> tuple[Pipelin
 
 
 def learned_from(workspace: Workspace, own: OwnHead | None, notes: Iterable[AnnotatedText]) -> frozenset[str]:
-    """Ids of the notes that an adapted head has learned from, whatever white space they have by now.
+    """Ids of the notes that an adapted head has learned from, as they were, exported anew or edited.
 
     Raises:
         WorkspaceError, StorageError: the key of the digests is lost, or can't be read.
     """
-    if own is None or not own.notes:
+    if own is None or not own.learned.notes:
         return frozenset()
     key = DigestKey(workspace)
-    return frozenset(note.identifier for note in notes if key.note(note.text) in own.notes)
+    return frozenset(note.identifier for note in notes if own.learned.has(key, note.text))

@@ -4,6 +4,7 @@
                             release goes on to decide, what was measured
     head.safetensors        its weights. head.json: its shape
     operating_points.json   what it is good for in the hospital's own notes
+    notes.runs              8 bytes for each of a sample of the runs of words of these notes; earlier versions kept none
 
 NAME begins the SHA-256 of adapted.json, which the signed ledger has whole: what is not as it was then is not used. Nothing of it ever leaves.
 """
@@ -18,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from foundation.errors import StorageError
-from foundation.files import write_text
+from foundation.files import write_bytes, write_text
 from foundation.folders import new_folder
 from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256, read_text
@@ -28,10 +31,11 @@ from shared.pipeline.operating_points import OperatingPoints
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
 from site_client.errors import AdaptationError
+from site_client.sharing.sifting.edited import KnownNotes
 from site_client.workspace import Workspace
 
 FORMAT = 1
-_RECORD = "adapted.json"
+_RECORD, _RUNS = "adapted.json", "notes.runs"
 _NAME_DIGITS = 32
 _MAX_BYTES = 4 << 20
 
@@ -45,7 +49,7 @@ class OwnHead:
         digest: of the record.
         release: digest of the pipeline that it was adapted from. sequence: its number.
         kept: categories of which the release has the say as well.
-        notes: digests of the notes that it has learned from.
+        learned: the notes that it has learned from.
         gain: what cross-validation showed, as JSON.
     """
 
@@ -54,7 +58,7 @@ class OwnHead:
     release: str
     sequence: int
     kept: frozenset[str]
-    notes: frozenset[bytes]
+    learned: KnownNotes
     gain: Mapping[str, Any]
 
 
@@ -69,7 +73,7 @@ def save_own_head(
     head: Tagger,
     points: OperatingPoints,
     kept: Iterable[str],
-    notes: Iterable[bytes],
+    learned: KnownNotes,
     gain: Mapping[str, object],
 ) -> str:
     """Write an adapted head, whole or not at all; the digest of its record. The same one that is here already stays, for it may be in use.
@@ -79,7 +83,7 @@ def save_own_head(
         release: the pipeline that it was adapted from.
         head: it.
         points: what it is good for.
-        kept, notes, gain: as in OwnHead.
+        kept, learned, gain: as in OwnHead.
 
     Raises:
         StorageError: no room, no permission.
@@ -90,13 +94,14 @@ def save_own_head(
     with new_folder(folder / "new", private=True) as staged:
         save_head(head, staged)
         points.save(staged)
+        write_bytes(staged / _RUNS, learned.runs.astype("<u8").tobytes())
         stated = {
             "format": FORMAT,
             "release": release.digest,
             "sequence": release.manifest.sequence,
             "files": {path.name: file_sha256(path) for path in sorted(staged.iterdir())},
             "kept": sorted(kept),
-            "notes": sorted(note.hex() for note in notes),
+            "notes": sorted(note.hex() for note in learned.notes),
             "gain": dict(gain),
         }
         for path in staged.iterdir():
@@ -141,13 +146,18 @@ def read_own_head(workspace: Workspace, digest: str) -> OwnHead:
             )
         if any(file_sha256(folder / Path(name).name) != known for name, known in stated["files"].items()):
             raise _changed()
+        with map_os_errors(folder / _RUNS):
+            runs = (folder / _RUNS).read_bytes() if _RUNS in stated["files"] else b""
+        learned = KnownNotes(
+            frozenset(map(bytes.fromhex, stated["notes"])), np.frombuffer(runs, "<u8").astype(np.uint64)
+        )
         return OwnHead(
             folder,
             digest,
             str(stated["release"]),
             int(stated["sequence"]),
             frozenset(map(str, stated["kept"])),
-            frozenset(map(bytes.fromhex, stated["notes"])),
+            learned,
             dict(stated["gain"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError, StorageError) as error:

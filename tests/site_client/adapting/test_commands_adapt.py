@@ -252,14 +252,16 @@ def test_a_program_that_is_killed_leaves_the_head_that_was_in_use(
 
 def test_what_has_learned_from_notes_is_its_owners_alone(waiting: Loop) -> None:
     folder = waiting.site("fourth") / "adapted"
-    assert [path.stat().st_mode & 0o077 for path in (folder, *folder.rglob("*"))] == [0] * 6
+    assert [path.stat().st_mode & 0o077 for path in (folder, *folder.rglob("*"))] == [0] * 7
 
 
 def test_evaluate_leaves_out_what_the_head_was_adapted_on_and_compares_the_released_head(
     waiting: Loop, tmp_path: Path
 ) -> None:
     use(waiting)
-    both = write_notes(tmp_path / "both", [*strange(20), *tiny_notes(12, 9, "fresh")])
+    # Half of them as somebody has signed them since.
+    known = [replace(one, text=one.text + " Signed.") if place % 2 else one for place, one in enumerate(strange(20))]
+    both = write_notes(tmp_path / "both", [*known, *tiny_notes(12, 9, "fresh")])
     ask = ("evaluate", both, "--json", "--workspace", waiting.site("fourth"))
     report = values(hospital(*ask))["acceptance"]
     assert report["head"]["adapted"]

@@ -18,6 +18,8 @@ from site_client.errors import AdaptationError, ApprovalError
 from site_client.own_head import decided
 from site_client.own_head.decided import read_decided, record_made, shown_digest, use_waiting
 from site_client.own_head.record import heads_folder, read_own_head, save_own_head
+from site_client.sharing.known_notes import DigestKey
+from site_client.sharing.sifting.edited import KnownNotes
 from site_client.workspace import Workspace, create, open_workspace
 from tests.loop import done, hospital, refused, values
 
@@ -56,7 +58,8 @@ def made(site: Path) -> Callable[..., str]:
     def make(showed: Mapping[str, object], seed: int) -> str:
         torch.manual_seed(seed)
         workspace, head = open_workspace(site), build_tagger(BiLSTMCRFConfig(4, 5, hidden=4))
-        digest = save_own_head(workspace, RELEASE, head, POINTS, ["AGE"], [bytes([seed]) * 32], showed)
+        learned = KnownNotes.of(DigestKey(workspace), [f"Note {seed}."])
+        digest = save_own_head(workspace, RELEASE, head, POINTS, ["AGE"], learned, showed)
         record_made(workspace, digest, {"release": RELEASE.digest, "notes": 12, "verdict": str(showed["verdict"])})
         return digest
 
