@@ -30,7 +30,7 @@ from site_client.review import running
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, snapshot, values
 from tests.once import made_once
-from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
+from tests.tiny_notes import long_notes, note, phi_strings, tiny_notes, write_notes
 
 WORDS = ("Brimblecombe", "Tattersall", "Featherstone", "Wigglesworth")
 NAME = ("--approver", "Dr Ünal")
@@ -261,7 +261,7 @@ def test_evaluate_leaves_out_what_the_head_was_adapted_on_and_compares_the_relea
     use(waiting)
     # Half of them as somebody has signed them since.
     known = [replace(one, text=one.text + " Signed.") if place % 2 else one for place, one in enumerate(strange(20))]
-    both = write_notes(tmp_path / "both", [*known, *tiny_notes(12, 9, "fresh")])
+    both = write_notes(tmp_path / "both", [*known, *long_notes(12, 9)])
     ask = ("evaluate", both, "--json", "--workspace", waiting.site("fourth"))
     report = values(hospital(*ask))["acceptance"]
     assert report["head"]["adapted"]
