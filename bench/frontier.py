@@ -62,7 +62,7 @@ POINTS: dict[tuple[str, str], RepresenterOptions] = {
     ("dann", "N=100"): RepresenterOptions("dann", neighbours=100),
 }
 # What a network shows of a candidate must be computed again for every sentence, so fewer words are matched.
-_TARGETS, _TARGETS_OF_NETWORK = 4000, 400
+_TARGETS, _TARGETS_OF_NETWORK = 1000, 200
 _WHITE_BOX_NOTES = 60
 # The attacker's own labelled notes: neither the provider's nor those attacked.
 _KNOWN = slice(100, 400)
