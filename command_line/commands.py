@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import errno
 import gc
-import io
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
+from command_line.standard_streams import ready_streams
 from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
 from foundation.printable import escape_lines, escape_unprintable
@@ -77,12 +78,14 @@ class Program(Listing):
     ) -> click.Context:
         """Parse, with a wrong use told in one line."""
         self._as_json = "--json" in args
-        _escape_what_no_output_takes()
+        ready_streams()
         _said.clear()
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             return self._misused(error)
+        except OSError as error:
+            return self._not_stored(error)
 
     def invoke(self, context: click.Context) -> Any:
         """Run, with every error told in one line and its exit code."""
@@ -92,14 +95,7 @@ class Program(Listing):
         except DeidError as error:
             return self._fail(str(error), error.exit_code, error)
         except OSError as error:
-            if error.errno == errno.EPIPE:
-                # Whoever read our output, such as `head`, has enough of it; click ends in silence.
-                raise
-            return self._fail(
-                f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space",
-                _STORAGE,
-                error,
-            )
+            return self._not_stored(error)
         except StoppedError as error:
             return self._fail(f"ended by {error.name}; {_what_stays(error)}", error.exit_code, error)
         except KeyboardInterrupt as error:
@@ -119,14 +115,27 @@ class Program(Listing):
         where = error.ctx.command_path if error.ctx is not None else self.name or "the program"
         self._fail(f"{error.format_message()} See `{where} --help`.", error.exit_code, error)
 
+    def _not_stored(self, error: OSError) -> NoReturn:
+        if error.errno == errno.EPIPE:
+            # Whoever read our output, such as `head`, has enough of it; click ends in silence.
+            raise error
+        self._fail(
+            f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space",
+            _STORAGE,
+            error,
+        )
+
     def _fail(self, message: str, code: int, error: BaseException) -> NoReturn:
         if os.environ.get("DEID_COMMONS_DEBUG") == "1":
             raise error
         line = escape_unprintable(" ".join(message.split()))
-        click.echo("error: " + line, err=True)
+        # Where nothing more can be told, as on a full disk, the code still tells.
+        with suppress(OSError):
+            click.echo("error: " + line, err=True)
         if self._as_json and not _said:
             # What was done before it failed has been told already, and one object is all that a program reads.
-            click.echo(_on_one_line({"error": line, "exit_code": code}))
+            with suppress(OSError):
+                click.echo(_on_one_line({"error": line, "exit_code": code}))
         sys.exit(code)
 
 
@@ -216,10 +225,3 @@ def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
 
 def _on_one_line(result: dict[str, Any]) -> str:
     return escape_unprintable(json.dumps(result, ensure_ascii=False, sort_keys=True))
-
-
-def _escape_what_no_output_takes() -> None:
-    """A name that is no UTF-8, or a letter that a terminal does not know, must not end what the command does."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
