@@ -17,7 +17,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -101,8 +100,8 @@ def run(
     """
     limits = limits or SandboxLimits()
     try:
-        # A file, for a child that never reads would block a pipe.
-        with tempfile.TemporaryFile() as file:
+        # A file, for a child that never reads would block a pipe; in memory, for a disk that is full says nothing about this machine.
+        with os.fdopen(os.memfd_create("arguments"), "w+b") as file:
             file.write(canonical_bytes(dict(arguments)))
             file.seek(0)
             return read_answer(_run(_command(function), file.fileno(), limits, readable))

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -285,6 +286,11 @@ def test_a_machine_that_can_not_start_it_is_not_the_fault_of_the_payload(monkeyp
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(UnconfinedError, match="No such file"):
         run(sandboxed.echo, {})
+
+
+def test_it_asks_for_no_room_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    assert run(sandboxed.echo, {"a": 1}).result == {"a": 1}
 
 
 def test_nor_is_one_that_can_not_confine_it() -> None:
