@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from foundation.reading import real_path
 from shared.errors import ConfigurationError
 from shared.labels import scheme_names
 
@@ -57,12 +58,12 @@ class NotesOptions:
             if (
                 self.quarantine is not None
                 and out is not None
-                and self.quarantine.resolve().is_relative_to(out.resolve())
+                and real_path(self.quarantine).is_relative_to(real_path(out))
             ):
                 raise ConfigurationError(
                     f"--quarantine: expected a folder apart from --{name}, got the same or one inside of it; name another"
                 )
-            if notes is not None and out is not None and out.resolve().is_relative_to(notes.resolve()):
+            if notes is not None and out is not None and real_path(out).is_relative_to(real_path(notes)):
                 raise ConfigurationError(
                     f"--{name}: expected a place apart from the notes, got the notes or one among them; name another"
                 )

@@ -36,6 +36,11 @@ def read_text(path: Path, max_bytes: int = _MAX_TEXT_BYTES) -> str:
         raise StorageError("UTF-8 text", received="other bytes", advice="restore the file", place=path.name) from error
 
 
+def real_path(path: Path) -> Path:
+    """Where a path leads, whole and without links; `Path.resolve` fails in its own way where a link leads to itself, this leaves it to who opens it."""
+    return Path(os.path.realpath(path))
+
+
 def regular_size(path: Path) -> int:
     """Bytes of a regular file; a device, a pipe or a folder is refused before anything opens it.
 

@@ -57,6 +57,13 @@ ROWS: list[tuple[str, int, str]] = [
         2,
         "and patient, got another",
     ),
+    # A link that leads to itself.
+    ("site-client deid {notes} --ignore-labels --out {ring} --workspace {fourth}", 8, "a link"),
+    ("site-client deid {notes} --ignore-labels --out {ring}/out --workspace {fourth}", 8, "File exists"),
+    ("site-client encode {notes} --out {ring}/share.parquet --workspace {fourth}", 8, "symbolic links"),
+    ("site-client check {notes} --out {ring}/b --corrected {ring}/a --workspace {fourth}", 8, "expected a file or folder"),
+    ("site-client deid {rings} --ignore-labels --out out --quarantine aside --workspace {fourth}", 8, "symbolic links"),
+    ("site-client pull {ring} --workspace {fourth}", 30, "a release repository"),
     ("site-client deid {folder} --out out --mode redact --link-key --workspace {north}", 2, "--mode surrogate"),
     ("site-client deid {folder} --out out --mode tag --vault out.vault --workspace {north}", 2, "a mode that hides"),
     ("site-client vault {text} --workspace {north}", 2, "expected a vault"),
@@ -374,6 +381,9 @@ def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         places[name].write_bytes(data)
     for name in ("folder", "mixed"):
         (root / name).mkdir()
+    (root / "ring").symlink_to("ring")
+    (root / "rings").mkdir()
+    (root / "rings" / "ring").symlink_to("ring")
     for name in ("a.txt", "b.docx", "c.pdf"):
         (root / "mixed" / name).write_bytes(b"Seen")
     shutil.copy(built_loop.root / "north.parquet", root / "alone.parquet")
@@ -382,6 +392,8 @@ def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         "root": root,
         "folder": root / "folder",
         "mixed": root / "mixed",
+        "ring": root / "ring",
+        "rings": root / "rings",
         "alone": root / "alone.parquet",
         "notes": built_loop.notes("north"),
         "south": built_loop.site("south"),

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from foundation.os_errors import storage_error
+from foundation.reading import real_path
 from shared.corpus.formats.conll import TAG, Conll
 from shared.corpus.formats.csv_table import CsvTable, find_delimiter
 from shared.corpus.formats.parquet_table import ParquetTable
@@ -169,7 +170,7 @@ def _list_files(folder: Path, leave_out: Path | None) -> tuple[str, ...]:
 
 def _scan(folder: Path, leave_out: Path | None) -> tuple[list[str], list[str]]:
     files, folders = [], []
-    hidden = leave_out.resolve() if leave_out else None
+    hidden = real_path(leave_out) if leave_out else None
     with os.scandir(folder) as items:
         for item in items:
             if item.name.startswith("."):
@@ -180,7 +181,7 @@ def _scan(folder: Path, leave_out: Path | None) -> tuple[list[str], list[str]]:
                 raise FormatError(
                     "expected files and folders, got a broken link or a device; remove it", document=item.name
                 )
-            elif hidden is None or Path(item.path).resolve() != hidden:
+            elif hidden is None or real_path(Path(item.path)) != hidden:
                 folders.append(item.name)
     return files, folders
 

@@ -18,6 +18,7 @@ from foundation.files import open_private, write_bytes
 from foundation.leftovers import sweep_leftovers
 from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
+from foundation.reading import real_path
 from shared.corpus.parsing.format import Entry
 from shared.errors import CorpusError
 
@@ -37,7 +38,7 @@ class Quarantine:
 
     def __init__(self, folder: Path, source: Path) -> None:
         self.folder = folder
-        self._source = os.fsencode(source.resolve()).decode("utf-8", "backslashreplace")
+        self._source = os.fsencode(real_path(source)).decode("utf-8", "backslashreplace")
         self._index = folder / INDEX
         with map_os_errors(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foundation.printable import escape_unprintable
+from foundation.reading import real_path
 from shared.corpus.checks import check_document, is_presentable
 from shared.corpus.detect import Detection, detect, stray_error
 from shared.corpus.formats.registry import make_format
@@ -272,7 +273,7 @@ def read_corpus(
         ConfigurationError: no such format, or the quarantine is the corpus.
     """
     path = Path(path)
-    if quarantine is not None and quarantine.resolve() == path.resolve():
+    if quarantine is not None and real_path(quarantine) == real_path(path):
         raise ConfigurationError("expected a quarantine apart from the corpus, got the same folder; name another")
     detection = detect(path, format, text_column, quarantine)
     if detection.stray and quarantine is None:

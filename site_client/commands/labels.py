@@ -11,6 +11,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.written_file import NewFile, WrittenFile
+from foundation.reading import real_path
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_path, folder_option, lists_option
 
@@ -101,7 +102,7 @@ def check(
     from site_client.checking.listing import count_by_category, list_suspicions, write_corrected, write_suspicions
     from site_client.deid.choices.config import read_always_hidden
 
-    if out is not None and corrected is not None and out.resolve() == corrected.resolve():
+    if out is not None and corrected is not None and real_path(out) == real_path(corrected):
         raise ConfigurationError("--corrected: expected another file than --out, got the same; name another")
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)

@@ -30,6 +30,7 @@ from foundation.errors import DeidError, StorageError
 from foundation.files import flush, write_bytes
 from foundation.locks import hold_scratch
 from foundation.os_errors import map_os_errors
+from foundation.reading import real_path
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.log.checkpoint import log_origin
@@ -242,7 +243,7 @@ def _place(source: str | None, known: Trust | None) -> str:
         if known is None:
             raise SiteError("expected a folder or an address to pull from, got none; give it once, it is remembered")
         return known.source
-    place = source if "://" in source else str(Path(source).resolve())
+    place = source if "://" in source else str(real_path(Path(source)))
     # It will be remembered: what the file of trust can't hold is refused before anything is fetched.
     canonical_bytes(place)
     return place

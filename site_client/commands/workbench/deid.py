@@ -13,6 +13,7 @@ from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from foundation.printable import escape_unprintable
+from foundation.reading import real_path
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
 from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options, replace_lost_secret
@@ -119,7 +120,7 @@ def deid(
         behind = "" if part is None else f" {part}"
         # Another version may find more by the same release.
         program = version("deid-commons")
-        run = f"{program} {release.digest}{used.key} {min_recall} {notes.resolve()}{behind}"
+        run = f"{program} {release.digest}{used.key} {min_recall} {real_path(notes)}{behind}"
         finder = Resumed(several, opened.root / FOLDER, run)
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")

@@ -10,6 +10,7 @@ import click
 from command_line.commands import compute_on_one_thread, examples, json_option, report, say, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from foundation.reading import real_path
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_path, folder_option
 
@@ -141,7 +142,7 @@ def _source(notes: Path, options: NotesOptions) -> str:
 def _default_folder(opened: Workspace, notes: Path) -> Path:
     import hashlib
 
-    place = notes.resolve()
+    place = real_path(notes)
     told = hashlib.blake2b(str(place).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return opened.root / "review" / f"{place.name.partition('.')[0][:50]}-{told}"
 
