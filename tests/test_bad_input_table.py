@@ -61,7 +61,11 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client deid {notes} --ignore-labels --out {ring} --workspace {fourth}", 8, "a link"),
     ("site-client deid {notes} --ignore-labels --out {ring}/out --workspace {fourth}", 8, "File exists"),
     ("site-client encode {notes} --out {ring}/share.parquet --workspace {fourth}", 8, "symbolic links"),
-    ("site-client check {notes} --out {ring}/b --corrected {ring}/a --workspace {fourth}", 8, "expected a file or folder"),
+    (
+        "site-client check {notes} --out {ring}/b --corrected {ring}/a --workspace {fourth}",
+        8,
+        "expected a file or folder",
+    ),
     ("site-client deid {rings} --ignore-labels --out out --quarantine aside --workspace {fourth}", 8, "symbolic links"),
     ("site-client pull {ring} --workspace {fourth}", 30, "a release repository"),
     ("site-client deid {folder} --out out --mode redact --link-key --workspace {north}", 2, "--mode surrogate"),

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import IO
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import obstore
 from obstore.exceptions import BaseError
@@ -53,7 +53,7 @@ class S3Store(PrivateCopies):
 
     def __init__(self, url: str, scratch: Path) -> None:
         super().__init__(scratch)
-        parts = urlsplit(url)
+        parts = _split(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         endpoint, allow_http = query.get("endpoint"), query.pop("allow_http", None)
         if (
@@ -150,6 +150,14 @@ def _answered(sha256: str) -> Iterator[None]:
 
 def _is_safe(endpoint: str, allow_http: bool) -> bool:
     """Whether nobody reads along on the way, or the provider answers for it: payloads lie in the store as they were opened."""
-    parts = urlsplit(endpoint)
+    parts = _split(endpoint)
     in_clear = parts.scheme == "http" and (allow_http or parts.hostname in _LOOPBACK)
-    return bool(parts.hostname) and (parts.scheme == "https" or in_clear)
+    return bool(parts.hostname) and "@" not in parts.netloc and (parts.scheme == "https" or in_clear)
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; none of what is no URL."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")

@@ -29,6 +29,9 @@ from aggregator.registry import schema
 from aggregator.registry.engines import PATIENCE_S, postgresql, reading_options, sqlite
 from shared.errors import ConfigurationError
 
+# Parameters of a connection that a configuration file, a log and a message must not hold.
+_SECRETS = {"password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"}
+
 
 class Registry:
     """An open registry; threads may share it, processes may not.
@@ -90,9 +93,10 @@ def database_url(setting: str, root: Path) -> URL:
         url = make_url(setting)
     except (ArgumentError, ValueError) as error:
         raise _unusable("something else") from error
-    if url.password is not None or "password" in url.query:
+    if url.password is not None or not _SECRETS.isdisjoint(url.query):
         raise ConfigurationError(
-            "database: expected a URL without a password, got one with it; put it into ~/.pgpass or PGPASSWORD"
+            "database: expected a URL without a password, got one with it; put it into ~/.pgpass or PGPASSWORD, "
+            "and any other secret into the file that PGSERVICEFILE names"
         )
     if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
@@ -119,6 +123,12 @@ def open_registry(url: str | URL, *, create: bool = True) -> Registry:
     try:
         with _mapped(registry.name):
             schema.bring_up_to_date(engine, registry._reader, registry.name, create=create)
+    except ProgrammingError as error:
+        registry.close()
+        if known.drivername == "sqlite" or getattr(error.orig, "sqlstate", None):
+            raise
+        # Not a word of the server's: the client does not know what the URL asks for.
+        raise _unusable("a parameter of the connection that PostgreSQL does not know") from error
     except BaseException:
         registry.close()
         raise

@@ -402,9 +402,13 @@ class TestCredentialsInAFile:
         "s3://bucket?allow_http=true",
         "s3://bucket?endpoint=ftp://127.0.0.1",
         "s3://bucket?endpoint=",
+        "s3://bucket?endpoint=https://me:hunter2@elsewhere.example",
+        "s3://bucket?endpoint=https://[::1",
+        "s3://[bucket",
     ],
 )
 def test_a_setting_that_cannot_work_is_refused_and_not_repeated(setting: str) -> None:
     with pytest.raises(ConfigurationError, match="correct the setting") as raised:
         open_store(setting)
     assert "secret" not in str(raised.value)
+    assert "hunter2" not in str(raised.value)

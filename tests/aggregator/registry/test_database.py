@@ -322,10 +322,23 @@ def test_another_kind_of_database_is_refused(setting: str) -> None:
         open_registry(setting)
 
 
-@pytest.mark.parametrize("url", ["postgresql://me:hunter2@host/db", "postgresql://host/db?user=me&password=hunter2"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:hunter2@host/db",
+        "postgresql://host/db?user=me&password=hunter2",
+        "postgresql://me@host/db?sslkey=me.key&sslpassword=hunter2",
+    ],
+)
 def test_a_password_in_the_settings_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigurationError, match="pgpass") as raised:
         database_url(url, Path())
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_parameter_that_postgresql_does_not_know_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ConfigurationError, match=r"parameter.*correct the setting") as raised:
+        open_registry("postgresql://me@127.0.0.1:1/db?sslmod=hunter2")
     assert "hunter2" not in str(raised.value)
 
 
