@@ -28,7 +28,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     The kernel gives the lock back when the process ends, however it ends. It is not to be taken twice by one.
 
     Raises:
-        StorageError: there is no such folder.
+        StorageError: there is no such folder, or here are no such locks.
     """
     with map_os_errors(folder):
         posix = _posix()
@@ -36,10 +36,12 @@ def lock_folder(folder: Path) -> Iterator[None]:
     try:
         with map_os_errors(folder):
             lock(handle)
-        yield
+        try:
+            yield
+        finally:
+            # First: whatever becomes of the closing, the lock must not outlive the block.
+            posix.flock(handle, posix.LOCK_UN)
     finally:
-        # First: whatever becomes of the closing, the lock must not outlive the block.
-        posix.flock(handle, posix.LOCK_UN)
         os.close(handle)
 
 
@@ -164,11 +166,12 @@ def lock_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]
     try:
         # A lock of the open file: other locks of a range belong to the process, and threads would share it.
         asked = struct.pack("hhqqi4x", posix.F_WRLCK, os.SEEK_SET, number, 1, 0)
-        try:
-            posix.fcntl(handle, posix.F_OFD_SETLKW if wait else posix.F_OFD_SETLK, asked)
-            held = True
-        except BlockingIOError:
-            held = False
+        with map_os_errors(file):
+            try:
+                posix.fcntl(handle, posix.F_OFD_SETLKW if wait else posix.F_OFD_SETLK, asked)
+                held = True
+            except BlockingIOError:
+                held = False
         yield held
     finally:
         os.close(handle)

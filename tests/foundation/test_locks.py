@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
@@ -73,3 +74,20 @@ def test_who_waits_for_a_number_gets_it_when_it_is_given_back(tmp_path: Path) ->
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("call", ["flock", "fcntl"])
+def test_a_disk_without_locks_is_told_as_that(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, call, without)
+    entered = False
+    open_before = len(os.listdir("/dev/fd"))
+    with (
+        pytest.raises(StorageError, match="a system and a disk that have file locks"),
+        lock_folder(tmp_path) if call == "flock" else lock_number(tmp_path / "numbers", 7),
+    ):
+        entered = True
+    assert not entered
+    assert len(os.listdir("/dev/fd")) == open_before
