@@ -12,13 +12,16 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 
 import gc
 import shutil
+import sqlite3
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from tests.browser import browser  # noqa: F401
 from tests.databases import database, postgres  # noqa: F401
@@ -48,11 +51,40 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+_FSYNC = os.fsync
+
+
+def _never_wait(connection: object, record: object) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = OFF")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unflushed() -> Iterator[None]:
+    """Nobody waits for the disk: no test takes the power away, and what a process has written every other one sees."""
+    with pytest.MonkeyPatch.context() as patch:
+        # As the true one, it refuses what is no descriptor.
+        patch.setattr(os, "fsync", lambda descriptor: os.fstat(descriptor) and None)
+        event.listen(Pool, "connect", _never_wait)
+        yield
+        event.remove(Pool, "connect", _never_wait)
+
+
+@pytest.fixture
+def flushed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For a test of the waiting itself, or of everything that is asked of the system."""
+    monkeypatch.setattr(os, "fsync", _FSYNC)
+    event.remove(Pool, "connect", _never_wait)
+    yield
+    event.listen(Pool, "connect", _never_wait)
+
+
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     """Fresh networks are the same ones in any order of the tests."""
     if torch := sys.modules.get("torch"):
-        torch.manual_seed(0)
+        # `torch.manual_seed` takes the calling stack down for each kind of accelerator: a millisecond a test.
+        torch.default_generator.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from bench.faults.intake import SCENARIOS, Damage, examine_world
 from bench.faults.interruptions import Outcome, clock_off, disturb_after, fail_at, kill_after, kill_at, run_undisturbed
 from bench.faults.run import QUICK, entries, run
 
+pytestmark = pytest.mark.usefixtures("flushed")
+
 
 def test_nothing_is_lost_used_unverified_or_stuck(tmp_path: Path) -> None:
     tallies = run(tmp_path, QUICK)

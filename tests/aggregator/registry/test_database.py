@@ -281,6 +281,7 @@ def test_a_full_disk_is_a_clear_line_and_undoes_the_transaction(file: Path) -> N
     assert names(registry) == []
 
 
+@pytest.mark.usefixtures("flushed")
 def test_what_is_written_waits_for_the_disk(file: Path) -> None:
     registry = open_registry(f"sqlite:///{file}")
     for attempt in (registry.transaction, registry.reading):
