@@ -14,7 +14,8 @@ from tests.shared.corpus.samples import FILE_OF_MANY, note
 from tests.shared.corpus.test_round_trip import target
 
 _NOTE_CHARACTERS = 20_000
-_NOTES = 600
+# Enough for their file to be twice the few megabytes that the reader of a document looks ahead.
+_NOTES = 400
 
 
 def many() -> Iterator[Document]:
