@@ -9,13 +9,13 @@ it is killed between, the payload in the place is the one that the manifest in t
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import flush
+from foundation.locks import hold_scratch
 from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256
 from protocols.errors import ProtocolError
@@ -42,16 +42,11 @@ def drafted_share(out: Path) -> Iterator[Path]:
         out: the payload.
 
     Raises:
-        StorageError: no room, no permission, no such folder.
+        StorageError: no room, no permission, no such folder, or another command writes a share there.
     """
     draft = _draft_of(out)
-    _discard(draft)
-    with map_os_errors(out):
-        draft.parent.mkdir(mode=0o700)
-    try:
+    with hold_scratch(draft.parent):
         yield draft
-    finally:
-        _discard(draft)
 
 
 def put_in_place(draft: Path, out: Path) -> None:
@@ -118,8 +113,3 @@ def _was_cut(workspace: Workspace, out: Path) -> bool:
 
 def _draft_of(out: Path) -> Path:
     return out.with_name(f".{out.name}.draft") / out.name
-
-
-def _discard(draft: Path) -> None:
-    with suppress(OSError):
-        shutil.rmtree(draft.parent)

@@ -139,3 +139,18 @@ def test_an_encode_that_fails_at_the_end_leaves_the_earlier_share(
     after = snapshot(tmp_path)
     assert signed_manifest(site, share).sha256 == stated
     assert {name for name in after if "share" in str(name)} == {name for name in before if "share" in str(name)}
+
+
+def test_a_second_encode_under_the_same_name_leaves_the_first_to_end(
+    site: Workspace, share: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal = vars(encode)["seal_share"]
+
+    def meanwhile(*arguments: object, **options: object) -> object:
+        monkeypatch.setattr(encode, "seal_share", seal)
+        refused(hospital(*command), 8, "share.parquet", "no other command is filling")
+        return seal(*arguments, **options)
+
+    monkeypatch.setattr(encode, "seal_share", meanwhile)
+    done(hospital(*command))
+    done(hospital("inspect", share, "--workspace", site.root))
