@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -42,9 +42,12 @@ def drafted_share(out: Path) -> Iterator[Path]:
         out: the payload.
 
     Raises:
-        StorageError: no room, no permission, no such folder, or another command writes a share there.
+        StorageError: no room, no permission, no such folder, a name too long, or another command writes a share there.
     """
     draft = _draft_of(out)
+    # What lies beside it has the longest name: that it is too long is told before a note is read.
+    with map_os_errors(out), suppress(FileNotFoundError):
+        manifest_path(out).lstat()
     with hold_scratch(draft.parent):
         yield draft
 

@@ -154,3 +154,11 @@ def test_a_second_encode_under_the_same_name_leaves_the_first_to_end(
     monkeypatch.setattr(encode, "seal_share", meanwhile)
     done(hospital(*command))
     done(hospital("inspect", share, "--workspace", site.root))
+
+
+def test_a_name_too_long_for_what_lies_beside_it_is_told_before_the_work(
+    share: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encode, "seal_share", None)
+    long = share.with_name("a" * (250 - len(".parquet")) + ".parquet")
+    refused(hospital(*(long if part == share else part for part in command)), 8, "name too long")
