@@ -411,13 +411,13 @@ def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 def traces(*folders: Path) -> dict[str, tuple[int, int]]:
-    """Every file and folder below, with its size and when it was changed, but for what an open database keeps beside it."""
+    """Every file below, with its size and when it was changed, but for what an open database keeps beside it."""
     found = {}
     for folder in folders:
         for inside, _, names in os.walk(folder):
             for name in names:
                 if not name.endswith(("-shm", "-wal")):
-                    stated = os.stat(path := os.path.join(inside, name))
+                    stated = os.lstat(path := os.path.join(inside, name))
                     found[path] = (stated.st_size, stated.st_mtime_ns)
     return found
 
