@@ -96,7 +96,13 @@ def _open_alone(folder: Path) -> int:
     while True:
         with map_os_errors(folder):
             _posix()
-            folder.mkdir(mode=0o700, exist_ok=True)
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                # Who made it ahead of us where everybody may write would read, and exchange, what we put there.
+                with suppress(FileNotFoundError):
+                    if folder.lstat().st_uid != os.geteuid():
+                        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM)) from None
             try:
                 handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             except FileNotFoundError:

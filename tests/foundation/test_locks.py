@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.locks import lock_folder, lock_number
+from foundation.locks import hold_scratch, lock_folder, lock_number
 
 
 def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
@@ -91,3 +91,15 @@ def test_a_disk_without_locks_is_told_as_that(call: str, tmp_path: Path, monkeyp
         entered = True
     assert not entered
     assert len(os.listdir("/dev/fd")) == open_before
+
+
+def test_attack_a_folder_that_another_user_made_ahead_is_not_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch" / "theirs").touch()
+    someone_else = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: someone_else)
+    with pytest.raises(StorageError, match="not permitted"), hold_scratch(tmp_path / "scratch"):
+        pytest.fail("filled it")
+    assert (tmp_path / "scratch" / "theirs").exists()
