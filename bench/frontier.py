@@ -1,7 +1,8 @@
-"""`make frontier`: worth of sharing against the strongest attack, for every construction; docs/results/frontier.{svg,md}.
+"""`make frontier`: worth of sharing against what is read, PHI and other words, for every construction; docs/results/frontier.{svg,md}.
 
-Each point is one representer made from 50 public notes of MEDDOCAN, a pool with the 450 others, a head of short training, and three
-attacks on the representer: the best of a list of 100 neighbours after averaging 100 shares, the white-box bound and inversion.
+Each point is one representer made from 50 public notes of MEDDOCAN, a pool with the 450 others, a head of short training, three
+attacks on labelled PHI (the best of a list of 100 neighbours after averaging 100 shares, the white-box bound and inversion), and one on the content words
+that are no PHI.
 Construction after construction, or some of them side by side: `python -m bench.frontier invariance dann`; the last call reports.
 """
 
@@ -18,7 +19,7 @@ from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, f1_entry, is_there, load_or_measure, score_pipeline
 from bench.privacy.frontier_figure import Point, frontier_figure
-from bench.privacy.material import PROVIDER_NOTES, spanish
+from bench.privacy.material import PROVIDER_NOTES, AnyCasing, public_documents, spanish
 from bench.privacy.worth.meddocan import construction, public_material
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
@@ -29,6 +30,7 @@ from shared.embeddings.neighbours import Neighbours
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
+from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.material.sharing import ClearEncoder
 from shared.privacy.statistics.finding import Finding
@@ -43,6 +45,7 @@ _ENTRY = "frontier, "
 RAW, ALONE = "raw notes pooled", "provider alone"
 MATCH, WHITE_BOX = "match top-1 of 100 after 100 shares", "white box, mean Bayes accuracy"
 INVERSION = "inversion, top-1"
+READING = "content words that are no PHI, read"
 HEAD = TaggingConfig(epochs=6, seed=1)
 # As many steps, of a tenth of the notes.
 HEAD_ALONE = replace(HEAD, epochs=10 * HEAD.epochs)
@@ -74,7 +77,7 @@ def _point(options: RepresenterOptions) -> dict[str, object]:
     pipeline = private_pipeline(public_material(), hospital, "meddocan", options, HEAD)
     encoder = pipeline.encoder
     assert isinstance(encoder, Construction)
-    attacks = [_match(encoder), _white_box(encoder), _inversion(encoder)]
+    attacks = [_match(encoder), _white_box(encoder), _inversion(encoder), _reading(encoder)]
     return asdict(score_pipeline(pipeline, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
@@ -86,7 +89,7 @@ def _raw(provider_only: bool) -> dict[str, object]:
         model = train_raw_model(notes, made, HEAD)
         # Clear vectors, which show that the attacks work.
         clear = ClearEncoder(spanish(), made.scheme)
-        attacks = [_match(clear), _inversion(clear)]
+        attacks = [_match(clear), _inversion(clear), _reading(clear)]
     return asdict(score_pipeline(model, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
@@ -153,6 +156,16 @@ def _inversion(encoder: Construction | ClearEncoder) -> Attack:
     return Attack.of(INVERSION, replace(top, interval=(low, high)))
 
 
+def _reading(encoder: Construction | ClearEncoder) -> Attack:
+    """Content words that are no PHI, read by look-up, a trained network or both; without the share the commonest word is said."""
+    known, dev = (
+        tokenised_corpus(notes, encoder.scheme)
+        for notes in (corpora.meddocan("train")[_KNOWN], corpora.meddocan("dev"))
+    )
+    found = readability(encoder, spanish(), known, dev, ReadabilitySettings(), public=AnyCasing(public_documents()))
+    return Attack.of(READING, next(one for one in found if one.measure.endswith(", content words")))
+
+
 @dataclass(frozen=True)
 class Row:
     """One construction with its scores.
@@ -182,8 +195,14 @@ class Row:
 
     @property
     def strongest(self) -> Attack | None:
-        """The attack of the largest advantage; None where nothing is shared."""
-        return max(self.attacks, key=lambda attack: attack.advantage, default=None)
+        """The attack on PHI of the largest advantage; None where nothing is shared."""
+        on_phi = (attack for attack in self.attacks if attack.name != READING)
+        return max(on_phi, key=lambda attack: attack.advantage, default=None)
+
+    @property
+    def read(self) -> float:
+        """The share of the content words that is read; 0 where nothing is shared."""
+        return next((attack.success for attack in self.attacks if attack.name == READING), 0.0)
 
     def entries(self, raw: Outcome, alone: Outcome) -> list[Entry]:
         """Token-binary and strict F1, worth of sharing, the attacks, the strongest of them.
@@ -222,7 +241,13 @@ def report(rows: list[Row]) -> None:
     """Plot, table and entries; the two ends first."""
     raw, alone = rows[0].outcome, rows[1].outcome
     points = [
-        Point(row.family, row.setting, row.outcome.entity_f1, 0 if row.strongest is None else row.strongest.advantage)
+        Point(
+            row.family,
+            row.setting,
+            row.outcome.entity_f1,
+            0 if row.strongest is None else row.strongest.advantage,
+            row.read,
+        )
         for row in rows
     ]
     write_text(RESULTS / "frontier.svg", frontier_figure(points, alone.entity_f1, raw.entity_f1), private=False)
@@ -235,6 +260,7 @@ def report(rows: list[Row]) -> None:
         WHITE_BOX: WHITE_BOX,
         INVERSION: INVERSION,
         "strongest attack's advantage": "strongest attack's advantage",
+        READING: READING,
     }
     contexts = [attack.without for row in rows for attack in row.attacks if attack.name == INVERSION]
     lines = [
@@ -243,12 +269,13 @@ def report(rows: list[Row]) -> None:
         f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs (the provider alone takes as many steps), raw notes with both views of a word as "
         "a share of codes has them; the points compare with one another, not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
         f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} where a network shows them. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
-        "Advantage: (success - success without the share) / (1 - success without the share), of the attack for which it is largest; of "
+        "Advantage: (success - success without the share) / (1 - success without the share), of the attack on PHI for which it is largest; of "
         "constructions at chance that is the luckiest of the attacks. Inversion: the same network without the share reads "
         f"{min(contexts):.2f} to {max(contexts):.2f} from what surrounds a word; it never learns all of that, so that even a surrogate, "
         "which is drawn without a look at the word, helps it by a fraction of a point. Casing travels, and every attacker uses it: by it alone the true word is "
-        "first among 100 a little more often than by chance. Intervals, 95%: bootstrap over documents, the same ones on all sides of a worth; exact "
-        "for the match; over words for the white box; over sentences for what inversion reads beyond the context.",
+        "first among 100 a little more often than by chance. Content words (at least four letters, not among the 200 commonest): by look-up, a network that learned "
+        "on 300 labelled notes and the same share, or both, whichever is best on notes of its own. Intervals, 95%: bootstrap over documents, the same ones on all sides of a worth; exact "
+        "for the match and for content words; over words for the white box; over sentences for what inversion reads beyond the context.",
         "",
         "![frontier](frontier.svg)",
         "",

@@ -1,4 +1,4 @@
-"""The frontier as a picture: strict F1, and with it the worth of sharing, against the strongest attack."""
+"""The frontier as a picture: strict F1, and with it the worth of sharing, against what is read of PHI and of other words."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LOOKS = {
     "three-part": (ORANGE, "^"),
     "dann": (ORANGE, "v"),
 }
-# Labels lie towards it.
-_MIDDLE = 0.1
+# In per cent, of either panel: labels lie towards it.
+_MIDDLE, _HALF = 10.0, 50.0
 # Between the labels of points that crowd one another, in points of F1.
 _GAP = 0.65
 
@@ -39,17 +39,19 @@ class Point:
         family: name of the construction.
         setting: its parameter in short; "" for the two ends that share nothing or everything.
         strict: strict entity F1 in [0, 1].
-        advantage: of the strongest attack, at most 1; about 0 where it is as good as one without the share.
+        advantage: of the strongest attack on PHI, at most 1; about 0 where it is as good as one without the share.
+        read: share of the content words that are no PHI which is read, in [0, 1].
     """
 
     family: str
     setting: str
     strict: float
     advantage: float
+    read: float
 
 
 def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
-    """An SVG of F1 against the strongest attack's advantage, the axis on the right for the worth.
+    """An SVG of F1 against what is read, of PHI on the left and of other words on the right; the outer axis for the worth.
 
     Args:
         points: what was measured.
@@ -58,27 +60,22 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
     """
 
     def draw(made: Figure) -> None:
-        axes = made.subplots()
-        known: set[str] = set()
-        for point in points:
-            colour, marker = _LOOKS[point.family]
-            label = "_" + point.family if point.family in known else point.family
-            known.add(point.family)
-            axes.plot(
-                100 * point.advantage, 100 * point.strict, marker, color=colour, markersize=8, linestyle="", label=label
-            )
-        _label(axes, [point for point in points if point.advantage < _MIDDLE], "left")
-        _label(axes, [point for point in points if point.advantage >= _MIDDLE], "right")
+        phi, words = made.subplots(1, 2, sharey=True)
+        _plot(phi, points, [100 * point.advantage for point in points], _MIDDLE)
         # Linear about 0, where estimates lie on either side, and logarithmic from 1%.
-        axes.set_xscale("symlog", linthresh=1, linscale=0.6)
-        axes.set_xlim(-1, 130)
-        axes.set_xticks([-1, 0, 1, 3, 10, 30, 100])
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_xlabel("advantage of the strongest attack, % (0: as good as without the share; 100: always right)")
-        axes.set_ylabel("strict entity F1, %")
-        axes.margins(y=0.1)
-        axes.grid(alpha=0.25)
-        worth = axes.secondary_yaxis(
+        phi.set_xscale("symlog", linthresh=1, linscale=0.6)
+        phi.set_xlim(-1, 130)
+        phi.set_xticks([-1, 0, 1, 3, 10, 30, 100])
+        phi.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        phi.set_xlabel(
+            "PHI: advantage of the strongest attack, %\n(0: as good as without the share; 100: always right)"
+        )
+        phi.set_ylabel("strict entity F1, %")
+        _plot(words, points, [100 * point.read for point in points], _HALF)
+        words.set_xlim(-4, 104)
+        words.set_xlabel("no PHI: content words read, %")
+        phi.margins(y=0.1)
+        worth = words.secondary_yaxis(
             "right",
             functions=(
                 lambda f1: 100 * (np.asarray(f1) / 100 - alone) / (ideal - alone),
@@ -86,33 +83,52 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
             ),
         )
         worth.set_ylabel("worth of sharing, % of the ideal gain")
-        handles, labels = axes.get_legend_handles_labels()
-        made.legend(handles, labels, frameon=False, loc="outside lower center", ncols=4)
-        title = "MEDDOCAN 50 + 450 notes: F1 and worth against the strongest attack"
+        handles, labels = phi.get_legend_handles_labels()
+        made.legend(handles, labels, frameon=False, loc="outside lower center", ncols=5)
+        title = "MEDDOCAN 50 + 450 notes: F1 and worth against what is read"
         made.suptitle(title, fontweight="bold", fontsize=10)
 
-    return svg(8.0, 5.2, draw)
+    return svg(11.0, 5.6, draw)
 
 
-def _label(axes: Axes, points: Sequence[Point], side: Literal["left", "right"]) -> None:
+def _plot(axes: Axes, points: Sequence[Point], across: Sequence[float], middle: float) -> None:
+    """Draw and name the points.
+
+    Args:
+        axes: of the panel.
+        points: what was measured.
+        across: of each, in per cent.
+        middle: points from here on have their label on their left.
+    """
+    known: set[str] = set()
+    for point, place in zip(points, across, strict=True):
+        colour, marker = _LOOKS[point.family]
+        label = "_" + point.family if point.family in known else point.family
+        known.add(point.family)
+        axes.plot(place, 100 * point.strict, marker, color=colour, markersize=8, linestyle="", label=label)
+    placed = [(point, place) for point, place in zip(points, across, strict=True) if point.setting]
+    _label(axes, [one for one in placed if one[1] < middle], "left")
+    _label(axes, [one for one in placed if one[1] >= middle], "right")
+    axes.grid(alpha=0.25)
+
+
+def _label(axes: Axes, placed: Sequence[tuple[Point, float]], side: Literal["left", "right"]) -> None:
     """Name the settings, from the top down, none over the one above it.
 
     Args:
-        axes: of the plot.
-        points: of one half of it.
+        axes: of the panel.
+        placed: points of one half of it, each with its place across in per cent.
         side: of the label, where its point is.
     """
     above = math.inf
-    aside = 1.25 if side == "left" else 0.75
-    for point in sorted((point for point in points if point.setting), key=lambda point: -point.strict):
-        place = 100 * point.advantage, 100 * point.strict
-        above = min(place[1], above - _GAP)
-        # About 0 the axis is linear.
-        across = max(place[0] * aside, place[0] + aside - 1) if side == "left" else place[0] * aside
+    for point, across in sorted(placed, key=lambda one: -one[0].strict):
+        strict = 100 * point.strict
+        above = min(strict, above - _GAP)
         axes.annotate(
             point.setting,
-            place,
-            xytext=(across, above),
+            (across, strict),
+            xytext=(12 if side == "left" else -12, above),
+            textcoords=("offset points", "data"),
             ha=side,
             va="center",
             fontsize=8,

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from faker.providers.person import en_US as person
 
@@ -61,6 +62,14 @@ def public_documents() -> Counter[str]:
     for text in background():
         documents.update({word.lower() for word in tokenise(text).words})
     return documents
+
+
+class AnyCasing(dict[str, int]):
+    """Counts of words in lower case, for words in any."""
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """The count of the word in lower case."""
+        return super().get(word.lower(), default)
 
 
 @cache

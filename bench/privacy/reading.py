@@ -12,7 +12,7 @@ from typing import Any
 
 from bench import corpora
 from bench.outcomes import load_or_measure
-from bench.privacy.material import PROVIDER_NOTES, background, public_documents, spanish
+from bench.privacy.material import PROVIDER_NOTES, AnyCasing, background, public_documents, spanish
 from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.document import Document
@@ -51,14 +51,7 @@ def _findings(split: str) -> list[Finding]:
     known = TokenisedSentences.concatenate([*plain, tokenised_corpus(notes, made.scheme)])
     print(f"{known.sentences} sentences to learn from", flush=True)
     target = tokenised_corpus(corpora.meddocan(split), made.scheme)
-    return readability(made, spanish(), known, target, _SETTINGS, public=_AnyCasing(public_documents()))
-
-
-class _AnyCasing(dict[str, int]):
-    """Counts of words in lower case, for words in any."""
-
-    def get(self, word: str, default: Any = None) -> Any:
-        return super().get(word.lower(), default)
+    return readability(made, spanish(), known, target, _SETTINGS, public=AnyCasing(public_documents()))
 
 
 def _entry(part: str, one: dict[str, Any], commit: str) -> Entry:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from bench import frontier
-from bench.frontier import INVERSION, MATCH, Attack, Row, main, report
+from bench.frontier import INVERSION, MATCH, READING, Attack, Row, main, report
 from bench.outcomes import Outcome
 
 BLIND = Attack(MATCH, 0.01, 0.01, (0.005, 0.02), 2000)
 SEEING = Attack(INVERSION, 0.75, 0.5, (0.7, 0.8), 100)
+# Of words that are no PHI, so that it never counts as the strongest.
+READS = Attack(READING, 0.9, 0.0, (0.8, 0.95), 100)
 RAW, ALONE, MIDDLE = (
     Outcome([[hits, 100 - hits, 0]] * 3, [[hits, 100 - hits, 0]] * 3, "0000000") for hits in (90, 70, 80)
 )
@@ -36,6 +38,12 @@ class TestRow:
     def test_names_the_attack_that_gains_most_over_its_own_baseline(self) -> None:
         sure = Attack("white box", 0.74, 0.5, (0.7, 0.78), 100)
         assert row(BLIND, sure, SEEING).strongest is SEEING
+
+    def test_what_is_read_of_other_words_is_a_figure_of_its_own(self) -> None:
+        shown = row(BLIND, SEEING, READS)
+        assert shown.strongest is SEEING
+        assert (shown.read, row(BLIND).read) == (0.9, 0.0)
+        assert [one.interval for one in shown.entries(RAW, ALONE) if READING in one.measure] == [(0.8, 0.95)]
 
     def test_every_attack_is_an_entry_and_the_strongest_once_more(self) -> None:
         entries = {one.measure.split(": ")[1]: one for one in row(BLIND, SEEING).entries(RAW, ALONE)}
@@ -62,10 +70,11 @@ def test_the_report_has_a_row_for_each_and_leaves_empty_what_was_not_attacked(
     monkeypatch.setattr(frontier, "RESULTS", tmp_path)
     monkeypatch.setattr(frontier, "record", lambda topic, entries: None)
     raw, alone = Row(frontier.RAW, "", RAW, (BLIND, SEEING)), Row(frontier.ALONE, "", ALONE, ())
-    report([raw, alone, row(SEEING)])
+    report([raw, alone, row(SEEING, READS)])
     cells = [line.split(" | ") for line in (tmp_path / "frontier.md").read_text(encoding="utf-8").splitlines()[-3:]]
     assert [one[0] for one in cells] == ["| raw notes pooled", "| provider alone", "| surrogates, K=2"]
-    assert [one[-1] for one in cells] == ["0.5000 (0.4000 to 0.6000) |", " |", "0.5000 (0.4000 to 0.6000) |"]
+    assert [one[-2] for one in cells] == ["0.5000 (0.4000 to 0.6000)", "", "0.5000 (0.4000 to 0.6000)"]
+    assert [one[-1] for one in cells] == [" |", " |", "0.9000 (0.8000 to 0.9500) |"]
     assert (tmp_path / "frontier.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
