@@ -12,6 +12,7 @@ from shared.constructions.procedures.codes import CodedSurrogates
 from shared.generate.notes import generate_notes
 from shared.labels import categories_of_any_form, load_scheme
 from shared.models.noise_source import PrivateNoise
+from shared.privacy.attacks.person.pattern import looks_of
 from shared.privacy.noninterference import find_interfering
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
@@ -82,3 +83,12 @@ def test_the_measurement_sees_it_too(kind: type[CodedSurrogates], found: bool, m
     ((tried, differing),) = measure(made(kind), NOTES, len(NOTES), 7).values()
     assert tried == len(NOTES)
     assert (differing > 0) == found
+
+
+@pytest.mark.parametrize(("kind", "found"), [(WithLengths, False), (LeakingLengths, True)])
+def test_an_attacker_tells_people_by_them(kind: type[CodedSurrogates], found: bool) -> None:
+    category = SCHEME.category_index["PATIENT"]
+    names = [("Li",), ("Montgomery",)]
+    looks = looks_of(made(kind), {category: names}, draws=4)[category]
+    assert len(looks) == 2
+    assert (len(set(looks.values())) == 2) == found

@@ -162,12 +162,13 @@ def _shown(encoder: Construction, category: int, spans: Sequence[Span], chance: 
     tags = np.full(int(lengths.sum()), 2 * category + 2, dtype=np.uint8)
     tags[np.cumsum(lengths) - lengths] = 2 * category + 1
     chunk = TokenisedSentences([word for span in spans for word in span], tags, lengths)
-    share = encoder.rehearse_share(encoder.with_public_lengths(chunk, chance), chance)
+    chunk = encoder.with_public_lengths(chunk, chance)
+    share, features = encoder.rehearse_share(chunk, chance), encoder.rehearse_features(chunk, chance)
     # Adding zero turns -0 into 0.
     rows = np.zeros((share.tokens, 0)) if encoder.gaussian_noise is not None else share.values + np.float16(0)
     for start, length in zip(share.starts.tolist(), share.lengths.tolist(), strict=True):
         own = slice(start, start + length)
-        columns = (rows[own], share.casing[own], share.tags[own])
+        columns = (rows[own], share.casing[own], share.tags[own], features[own])
         yield b"".join(np.ascontiguousarray(column).tobytes() for column in columns) + length.to_bytes(4, "big")
 
 
