@@ -44,6 +44,8 @@ class TrainingOptions:
             `cluster_size`. For the same procedures.
         hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
+        normalise: whether what comes out of the noise is stretched to length 1, as the program of the paper's authors does. Only for the
+            procedures that add noise, to which it changes nothing that they promise.
         preset: one of PRESETS: how long a procedure is trained, where it is.
         augment: how copies of the public notes are made that are learned from beside them, by methods of `shared.augment`; no word is
             counted in them. Only for procedures that learn from sentences, or draw PHI from them.
@@ -64,6 +66,7 @@ class TrainingOptions:
     group_size: int = 2000
     hide_casing: bool = False
     dim: int | None = None
+    normalise: bool = False
     preset: str = "standard"
     augment: tuple[str, ...] = ()
     alpha: int = 2
@@ -156,6 +159,7 @@ class Procedure:
         train: makes one.
         clusters: whether it has a k-anonymous vocabulary, so that it can keep a size of clusters and a largest share.
         narrows: whether it shows public words far from labelled PHI in groups.
+        blurs: whether what it shows has passed a trained network and noise.
         rule: when a word may be shown as it is, unless the provider says otherwise.
         augments: which methods of augmentation change what it makes.
     """
@@ -165,6 +169,7 @@ class Procedure:
     train: Callable[[TrainingMaterial, TrainingOptions, Progress], Trained]
     clusters: bool = False
     narrows: bool = False
+    blurs: bool = False
     rule: PublicRule = _RULE
     augments: tuple[str, ...] = ()
 
@@ -186,7 +191,9 @@ class Procedure:
             )
         # Who asks for what protects must not believe to have it.
         not_kept = [] if self.narrows else ["common_words", "exact_window", "group_size"]
-        for name in [*not_kept, *([] if self.clusters else ["cluster_size"])]:
+        not_kept += [] if self.clusters else ["cluster_size"]
+        not_kept += [] if self.blurs else ["normalise"]
+        for name in not_kept:
             if getattr(options, name) != getattr(TrainingOptions, name):
                 raise ConfigurationError(
                     f"--{name.replace('_', '-')}: expected a procedure that keeps it, got {self.name!r}, which shows words otherwise; leave it out, or "

@@ -122,6 +122,11 @@ policy_option = click.option(
     help="d: size of the representation (default: 50 where it is learned, else that of the word vectors).",
 )
 @click.option(
+    "--normalise",
+    is_flag=True,
+    help="Stretch what comes out of the noise to length 1, as the program of the paper's authors does.",
+)
+@click.option(
     "--preset",
     default="standard",
     show_default=True,
@@ -159,6 +164,7 @@ def train_representer(
     names: tuple[Path, ...],
     neighbours: int,
     dim: int | None,
+    normalise: bool,
     preset: str,
     augment: tuple[str, ...] | None,
     alpha: int,
@@ -196,6 +202,7 @@ def train_representer(
         exact_window=exact_window,
         hide_casing=hide_casing,
         dim=dim,
+        normalise=normalise,
         preset=preset,
         augment=augment or (),
         alpha=alpha,

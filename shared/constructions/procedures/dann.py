@@ -17,4 +17,4 @@ RECIPES = Recipes(
     train_representer,
     train_representer,
 )
-DANN = Procedure("dann", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))
+DANN = Procedure("dann", NoisyRecurrent, partial(train_noisy, RECIPES), blurs=True, augments=("phi", "context"))

@@ -16,4 +16,6 @@ RECIPES = Recipes(
     },
     train_representer,
 )
-INVARIANCE = Procedure("invariance", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))
+INVARIANCE = Procedure(
+    "invariance", NoisyRecurrent, partial(train_noisy, RECIPES), blurs=True, augments=("phi", "context")
+)

@@ -54,5 +54,5 @@ def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progr
 
 
 K_ANONYMOUS_INVARIANCE = Procedure(
-    "k-anonymous-invariance", KAnonymousRecurrent, _train, clusters=True, augments=("phi", "context")
+    "k-anonymous-invariance", KAnonymousRecurrent, _train, clusters=True, blurs=True, augments=("phi", "context")
 )

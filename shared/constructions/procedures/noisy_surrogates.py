@@ -110,7 +110,7 @@ def _without_words(chunk: TokenisedSentences, codes: Codes) -> TokenisedSentence
 
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
     vectors = narrow_words(material, options, NOISY_SURROGATES.rule)
-    shape = RepresenterConfig(vectors.dim, options.dim or 50)
+    shape = RepresenterConfig(vectors.dim, options.dim or 50, normalised=int(options.normalise))
     bank = draw_bank(material, options, vectors)
     draft = NoisySurrogates(vectors, Representer(shape).eval(), material.scheme, bank)
     recipe = RECIPES.recipe(options.preset, options.seed)
@@ -148,5 +148,12 @@ def public_sentences(draft: NoisySurrogates, material: TrainingMaterial, seed: i
 
 
 NOISY_SURROGATES = Procedure(
-    "noisy-surrogates", NoisySurrogates, _train, clusters=True, narrows=True, rule=PublicRule(), augments=("phi",)
+    "noisy-surrogates",
+    NoisySurrogates,
+    _train,
+    clusters=True,
+    narrows=True,
+    blurs=True,
+    rule=PublicRule(),
+    augments=("phi",),
 )

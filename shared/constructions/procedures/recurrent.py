@@ -230,7 +230,7 @@ class Recipes(Generic[Config]):
             source, words, Pseudonymiser(neighbours, options.neighbours), generator, cache=material.cache
         )
         recipe: Any = self.recipe(options.preset, options.seed)
-        shape = RepresenterConfig(vectors.dim, options.dim or 50)
+        shape = RepresenterConfig(vectors.dim, options.dim or 50, normalised=int(options.normalise))
         tags, kept = len(material.scheme.tags), material.checkpoint
         if self.judged is None or not material.copies:
             representer, record = self.train(source, table, tags, shape, recipe, progress, kept)

@@ -17,4 +17,6 @@ RECIPES = Recipes(
     train_representer,
     train_representer,
 )
-THREE_PART = Procedure("three-part", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))
+THREE_PART = Procedure(
+    "three-part", NoisyRecurrent, partial(train_noisy, RECIPES), blurs=True, augments=("phi", "context")
+)

@@ -56,7 +56,8 @@ LISTS = (("Quillfeather", "Larkspur", "Oxenthorpe"),)
 OPTIONS: dict[str, Any] = {"neighbours": 4, "dim": 6, "preset": "quick"}
 CLUSTERS: dict[str, Any] = {"cluster_size": 6}
 CASES: dict[str, dict[str, Any]] = {name: {} for name in PROCEDURES} | {
-    "surrogates, casing hidden": {"procedure": "surrogates", "hide_casing": True}
+    "surrogates, casing hidden": {"procedure": "surrogates", "hide_casing": True},
+    "three-part, normalised": {"procedure": "three-part", "normalise": True},
 }
 SHOUTED = CHUNK.with_words([word.upper() if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)])
 SECRET = bytes(range(32))
@@ -459,6 +460,14 @@ class TestRecomputed:
         assert found.advantage is None or 0 <= found.advantage <= 1
 
 
+@pytest.mark.parametrize("normalise", [False, True])
+def test_what_comes_out_of_the_noise_has_length_one_where_asked(normalise: bool) -> None:
+    options = TrainingOptions("dann", normalise=normalise, **OPTIONS)
+    found = find_procedure("dann").train(TrainingMaterial([CHUNK], VECTORS, SCHEME), options, silent)
+    lengths = np.linalg.norm(share_of(found.construction).values.astype(np.float64), axis=1)
+    assert np.allclose(lengths, 1, atol=0.01) == normalise
+
+
 def test_every_preset_has_a_recipe_whose_seed_is_given() -> None:
     for recipes in (dann.RECIPES, invariance.RECIPES, three_part.RECIPES):
         assert tuple(recipes.presets) == PRESETS
@@ -487,6 +496,7 @@ def test_what_a_procedure_can_not_keep_is_refused(options: dict[str, Any], said:
         ("common_words", 0, "narrows"),
         ("exact_window", 0, "narrows"),
         ("group_size", 50, "narrows"),
+        ("normalise", True, "blurs"),
     ],
 )
 def test_attack_a_wish_for_protection_is_not_passed_over(name: str, value: Any, kept_by: str) -> None:
