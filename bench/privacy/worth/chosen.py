@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -58,11 +58,15 @@ class Choice:
         common: so many words, as they are.
         by: how they are chosen among the commonest; see `Chooser`.
         dropped: share of the sentences without PHI that are left out.
+        window: how many tokens away from labelled PHI is near.
+        group: least number of other public words that are shown alike.
     """
 
     common: int = 30
     by: str = "topicality"
     dropped: float = 0.0
+    window: int = TrainingOptions.exact_window
+    group: int = TrainingOptions.group_size
 
 
 CHOICES = {
@@ -71,6 +75,8 @@ CHOICES = {
     "30 words of the greatest information gain on PHI near by": Choice(by="gain"),
     "30 words by the gradient of a head": Choice(by="gradient"),
     "200 words, the commonest": Choice(200),
+    "30 words, near is 1 token": Choice(window=1),
+    "30 words, near is 5 tokens": Choice(window=5),
     "30 words, half of the sentences without PHI left out": Choice(dropped=0.5),
     "30 words, all sentences without PHI left out": Choice(dropped=1.0),
 }
@@ -170,11 +176,12 @@ class Chooser:
     def __init__(self, notes: Sequence[Document]) -> None:
         self.scheme = load_scheme("meddocan")
         self.sentences = tokenised_corpus(notes, self.scheme)
-        self._made: dict[tuple[int, str], CodedSurrogates] = {}
+        self._made: dict[Choice, CodedSurrogates] = {}
 
     def construction(self, choice: Choice) -> CodedSurrogates:
         """The construction of a choice."""
-        key = choice.common, choice.by
+        # Which sentences stay changes nothing of it.
+        key = replace(choice, dropped=0.0)
         if key not in self._made:
             self._made[key] = self._build(choice)
         return self._made[key]
@@ -188,7 +195,7 @@ class Chooser:
 
     def _build(self, choice: Choice) -> CodedSurrogates:
         material, clear, shown, use = self._counted
-        options = TrainingOptions(common_words=choice.common)
+        options = TrainingOptions(common_words=choice.common, exact_window=choice.window, group_size=choice.group)
         orders: dict[str, Callable[[], NDArray[np.float64]]] = {
             "topicality": lambda: use.topicality,
             "gain": lambda: -self.gains(clear),
