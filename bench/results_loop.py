@@ -262,7 +262,7 @@ def en_sites() -> None:
     for name, sharing in (("A-E", "bcde"), ("A-D", "bcd")):
         measured(
             f"en-private-{name}",
-            f"pooled private pipeline {name}",
+            f"shares of three-part {name} pooled",
             lambda sharing=sharing: _three_part(  # type: ignore[misc]
                 train["a"], {f"site-{site}": train[site] for site in sharing}, words, "i2b2_2014", 1, SITE_EPOCHS
             ),
@@ -285,11 +285,13 @@ def en_sites() -> None:
 def _sites_table(table: dict[str, dict[str, Outcome]]) -> str:
     """Every model on every hospital, as Markdown."""
     lines = [
-        "# One hospital alone against the pooled private pipeline, hospital by hospital",
+        "# One hospital alone against pooled shares of three-part, hospital by hospital",
         "",
         f"Written by `{COMMAND}`; do not edit. Token-binary F1 / strict entity F1 on the test notes of each hospital of `en_sites`; one seed.",
         "Without intervals: one seed tells little of small differences. Templates recur within a hospital, so scores at hospitals that a model learned from flatter it;",
         "the honest comparison is the pool A-D against a model of one hospital, at E, which is in neither.",
+        f"Measured at {', '.join(sorted({one.commit for found in table.values() for one in found.values()}))}; what shares of the default are worth at these "
+        "hospitals stands in [privacy.md](privacy.md).",
         "",
         f"| trained on | {' | '.join(site.upper() for site in corpora.SITES)} |",
         "|---|" + "---|" * len(corpora.SITES),
