@@ -27,6 +27,7 @@ from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.distilled import measure as distilled_entries
 from bench.privacy.worth.meddocan import measure as worth_entries
+from bench.privacy.worth.size import measure as size_entries
 from bench.results import record
 from bench.speed.encode_then import measure as encode_then_entries
 
@@ -116,6 +117,11 @@ def encode_then() -> None:
     record("privacy", encode_then_entries())
 
 
+def size() -> None:
+    """What a share takes on the disk."""
+    record("privacy", size_entries())
+
+
 def pattern() -> None:
     """Who looks like no other by the pattern of PHI."""
     record("privacy", audited.pattern_entries())
@@ -155,6 +161,7 @@ PARTS = {
     "forgotten": forgotten,
     "times": times,
     "encode-then": encode_then,
+    "size": size,
     "noninterference": noninterference,
     "pattern": pattern,
     "forgotten-names": forgotten_name,
