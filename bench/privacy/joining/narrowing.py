@@ -29,6 +29,7 @@ SETTINGS = {
     "30 words of the greatest information gain on PHI near by": Choice(by="gain"),
     "30 words, near is 1 token": Choice(window=1),
     "30 words, near is 5 tokens": Choice(window=5),
+    "30 words, near is 8 tokens": Choice(window=8),
 }
 
 

@@ -77,6 +77,7 @@ CHOICES = {
     "200 words, the commonest": Choice(200),
     "30 words, near is 1 token": Choice(window=1),
     "30 words, near is 5 tokens": Choice(window=5),
+    "30 words, near is 8 tokens": Choice(window=8),
     "30 words, half of the sentences without PHI left out": Choice(dropped=0.5),
     "30 words, all sentences without PHI left out": Choice(dropped=1.0),
 }
