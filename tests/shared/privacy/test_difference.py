@@ -130,10 +130,15 @@ def test_what_notes_of_all_kinds_hold_breaks_none(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_left_with_another_note_is_sifted_out() -> None:
-    words = "No fever today . NO Fever TODAY . No cough today .".split()
-    new = TokenisedSentences(words, np.zeros(12, dtype=np.uint8), np.array([4, 4, 4]))
+    words = "No fever today . NO Fever TODAY ; No cough today . - -".split()
+    new = TokenisedSentences(words, np.zeros(14, dtype=np.uint8), np.array([4, 4, 4, 2]))
     left = new.select(np.array([0]))
     assert sift(new, left).words == words[8:]
+
+
+def test_a_ruled_line_is_of_no_note_and_leaves_each_time() -> None:
+    rule = TokenisedSentences(["-", "_"], np.zeros(2, dtype=np.uint8), np.array([2]))
+    assert sift(rule, rule).words == ["-", "_"]
 
 
 def test_identifiers_in_header_lines_join_a_note_and_surrogates_do_not() -> None:

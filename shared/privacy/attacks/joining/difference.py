@@ -34,6 +34,7 @@ from shared.privacy.reassembly.shares import OwnedSentences, Sieve, shares_of
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.text.letters import only_letters
 
 ATTACK = "difference"
 # An audit of before asked for the sentence nearest to one of new notes as they are, under another name.
@@ -133,11 +134,12 @@ def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSe
 
 def _sieve(left: TokenisedSentences) -> Sieve:
     """The same for the sentences of one note after another."""
-    known = {_lowered(words) for words, _ in left.split()}
+    # A hospital knows a sentence by its letters and digits; one that has none, such as a ruled line, is of no note.
+    known = {only_letters("".join(words)) for words, _ in left.split()} - {""}
 
     def leaving(sentences: TokenisedSentences) -> TokenisedSentences:
         return sentences.leave_out(
-            np.array([_lowered(words) in known for words, _ in sentences.split()], dtype=np.bool_)
+            np.array([only_letters("".join(words)) in known for words, _ in sentences.split()], dtype=np.bool_)
         )
 
     return leaving
@@ -188,10 +190,6 @@ def recurrence_findings(
             )
         )
     return found
-
-
-def _lowered(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words)
 
 
 def all_rows(shown: RaggedSentences) -> NDArray[np.int64]:
