@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import flush
 from foundation.leftovers import NAME_CHARACTERS, is_held, make_temporary
 from foundation.os_errors import map_os_errors, storage_error
+from foundation.reservations import reserved
 
 _OWNER_ONLY, _EVERYBODY = 0o700, 0o755
 _OLD = ".old"
@@ -26,16 +28,23 @@ def new_folder(path: Path, *, replace: bool = True, private: bool = False) -> It
 
     Args:
         path: where it goes.
-        replace: whether a folder that is there already makes room.
+        replace: whether a folder that is there already makes room; if not, only one program at a time fills one of that name.
         private: whether its owner alone may look into it; its files have the rights that the block gives them.
 
     Raises:
-        StorageError: the folder can't be made or moved into place, or is there already.
+        StorageError: the folder can't be made or moved into place, or is there already, or another program is filling it.
     """
     if not replace:
         _require_replaceable(path)
     with map_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+    with nullcontext() if replace else _alone(path), _staged(path, replace=replace, private=private) as staged:
+        yield staged
+
+
+@contextmanager
+def _staged(path: Path, *, replace: bool, private: bool) -> Iterator[Path]:
+    with map_os_errors(path):
         _settle_exchanges(path)
         staged, handle = make_temporary(path, _make_folder)
         staged.chmod(_OWNER_ONLY if private else _EVERYBODY)
@@ -83,14 +92,57 @@ def new_tree(root: Path, folders: tuple[str, ...]) -> Iterator[None]:
         raise
 
 
-def _require_replaceable(path: Path) -> None:
-    """Told before the block works for hours: an empty folder makes room when it ends, and these look like one."""
-    if path.is_symlink() or os.path.ismount(path):
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Holds the name of a folder while it is filled, so that who comes second is told before the work: both would be moved to one place."""
+    digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
+    # As any other temporary name, so that what a killed program leaves of it goes like the rest.
+    holder = path.with_name(f".{path.name[:NAME_CHARACTERS]}.{digest}.partial")
+    with ExitStack() as held:
+        try:
+            held.enter_context(reserved(holder))
+        except BlockingIOError as error:
+            raise StorageError(
+                "a folder that no other command is filling",
+                received="one that another process is filling",
+                advice="choose another name, or wait until it has ended",
+                place=path.name,
+            ) from error
+        except FileExistsError:
+            # A disk without locks: whether somebody still holds the name is not known here, and who comes second is told at the end.
+            pass
+        except OSError as error:
+            raise storage_error(path, error) from error
+        _require_empty(path)
+        yield
+
+
+def _require_empty(path: Path) -> None:
+    with map_os_errors(path):
+        filled = path.is_dir() and any(path.iterdir())
+    if filled:
         raise StorageError(
             "a new folder",
-            received="a link, or a place where a disk is mounted, which no folder can replace",
-            advice="name a new folder within it",
+            received="one with files in it",
+            advice="choose another name",
             place=path.name,
+        )
+
+
+def _require_replaceable(path: Path) -> None:
+    """Told before the block works for hours: an empty folder makes room when it ends, and these look like one."""
+    received = ""
+    with map_os_errors(path):
+        if path.is_symlink() or os.path.ismount(path):
+            received = "a link, or a place where a disk is mounted"
+        elif path.exists() and path.samefile(os.curdir):
+            received = "the folder in which this command runs"
+    if received:
+        raise StorageError(
+            "a new folder",
+            received=f"{received}, which no folder can replace",
+            advice="name a new folder within it",
+            place=path.name or str(path),
         )
 
 

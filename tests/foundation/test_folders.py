@@ -56,6 +56,54 @@ class TestNewFolder:
         assert not begun
         assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "made"}
 
+    @pytest.mark.parametrize("name", [".", "", "../here", "{here}"])
+    def test_the_folder_in_which_the_command_runs_is_told_before_the_work(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The system would not rename over its dot, and whoever stands in it would not see what has replaced it."""
+        here = tmp_path / "here"
+        here.mkdir()
+        monkeypatch.chdir(here)
+        target = Path(name.format(here=here))
+        with (
+            pytest.raises(StorageError, match=r"expected a new folder, received .*runs.* within it"),
+            new_folder(target, replace=False),
+        ):
+            raise AssertionError
+        assert list(tmp_path.rglob("*")) == [here]
+
+    def test_who_comes_second_is_told_before_the_work_and_the_first_goes_on(self, tmp_path: Path) -> None:
+        target = tmp_path / "made"
+        with new_folder(target, replace=False) as folder:
+            (folder / "one").write_text("x")
+            with (
+                pytest.raises(StorageError, match=r"made: expected .* no other command .*choose another"),
+                new_folder(target, replace=False),
+            ):
+                raise AssertionError
+            with new_folder(tmp_path / "other", replace=False):
+                pass
+        assert [path.name for path in target.iterdir()] == ["one"]
+        assert {path.name for path in tmp_path.iterdir()} == {"made", "other"}
+
+    def test_without_locks_who_comes_second_is_told_at_the_end(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def none(handle: int, *, wait: bool) -> None:
+            raise OSError(errno.ENOLCK, "no locks")
+
+        monkeypatch.setattr("foundation.reservations.lock", none)
+        monkeypatch.setattr("foundation.leftovers.lock", none)
+        target = tmp_path / "made"
+        with pytest.raises(StorageError), new_folder(target, replace=False):  # noqa: PT012
+            with new_folder(target, replace=False) as folder:
+                (folder / "first").write_text("x")
+            assert target.exists()
+        assert [path.name for path in target.iterdir()] == ["first"]
+        with new_folder(tmp_path / "next", replace=False):
+            pass
+        assert {path.name for path in tmp_path.iterdir()} == {"made", "next"}
+
     @pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
     def test_a_block_that_fails_leaves_nothing(self, error: BaseException, tmp_path: Path) -> None:
         (tmp_path / "made").mkdir()

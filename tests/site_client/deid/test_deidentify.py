@@ -26,6 +26,7 @@ from site_client.deid.deidentify import (
     without_labels,
     write_deidentified,
 )
+from site_client.deid.journal import Resumed
 from site_client.deid.mode import Mode
 from site_client.deid.of_patients import NotesOfPatients
 from site_client.deid.registry import MODES
@@ -237,14 +238,36 @@ def test_a_run_that_is_ended_leaves_no_note_for_longer_than_the_next_run(number:
             write_deidentified(Passes(), endless(), tmp_path / "safe", MODES["tag"])
         os._exit(0)
     os.read(reading, 1)
-    [staged] = tmp_path.iterdir()
+    [staged] = filter(Path.is_dir, tmp_path.iterdir())
+    left = set(tmp_path.iterdir())
     assert len(list(staged.iterdir())) == 4
     assert stat.S_IMODE(staged.stat().st_mode) == 0o700
     os.kill(child, number)
     os.waitpid(child, 0)
-    assert list(tmp_path.iterdir()) == ([staged] if number == signal.SIGKILL else [])
+    assert set(tmp_path.iterdir()) == (left if number == signal.SIGKILL else set())
     write_deidentified(Passes(), [Document("one", "Ana")], tmp_path / "safe", MODES["tag"])
     assert [path.name for path in tmp_path.iterdir()] == ["safe"]
+
+
+@pytest.mark.parametrize("mode", ["tag", "redact", "surrogate"])
+def test_a_second_deid_into_the_same_folder_is_refused_before_it_looks_at_a_note(
+    mode: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("--out", tmp_path / "safe", "--mode", mode, "--jobs", "1", "--workspace", loop.site("fourth"))
+    command = ("deid", loop.notes("fourth"), *given)
+    annotate, begun = Resumed.annotate, []
+
+    def meanwhile(finder: Resumed, documents: Iterable[Document]) -> Iterator[Document]:
+        begun.append(finder)
+        if len(begun) == 1:
+            refused(hospital(*command), 8, "safe", "no other command is filling", "choose another name")
+        yield from annotate(finder, documents)
+
+    monkeypatch.setattr(Resumed, "annotate", meanwhile)
+    done(hospital(*command))
+    assert len(begun) == 1
+    assert any((tmp_path / "safe").iterdir())
+    assert [path.name for path in tmp_path.iterdir() if "safe" in path.name] == ["safe"]
 
 
 @pytest.mark.parametrize("spans", [{}, {"DATE": 0}, {"DATE": 1}])
