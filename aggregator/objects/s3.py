@@ -22,8 +22,8 @@ from obstore.store import S3Store as Bucket
 
 from aggregator.objects.credentials import credentials_of_file
 from aggregator.objects.private_copies import PrivateCopies
+from aggregator.objects.refusals import is_without_bucket, refusal
 from aggregator.objects.store import digest_in, file_chunks, missing_object, object_name, verify_chunks
-from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
 
@@ -130,7 +130,16 @@ class S3Store(PrivateCopies):
                     end = min(start + _PIECE_BYTES, size)
                     yield bytes(obstore.get_range(self._bucket, name, start=start, end=end))
             except FileNotFoundError as error:
+                self._require_bucket(name)
                 raise missing_object(sha256) from error
+
+    def _require_bucket(self, name: str) -> None:
+        """Raises the library's error where it is the bucket that is missing: what is said of an object alone does not tell, and a backup would not help."""
+        try:
+            obstore.get_range(self._asked, name, start=0, end=1)
+        except FileNotFoundError as error:
+            if is_without_bucket(error):
+                raise
 
 
 @contextmanager
@@ -139,13 +148,12 @@ def _answered(sha256: str) -> Iterator[None]:
     try:
         yield
     except (BaseError, OSError) as error:
-        raise StorageError(
-            "an object store that answers",
-            # Its own words quote addresses and whole answers.
-            received=type(error).__name__,
-            advice="check the setting `objects`, the credentials in the environment and the network",
-            place=f"object {sha256[:12]}",
-        ) from error
+        raise refusal(error, f"object {sha256[:12]}") from error
+    except BaseException as error:
+        # Where the library itself stumbles over an answer; what it raises then has no name that can be imported, and is no Exception.
+        if type(error).__module__ != "pyo3_runtime":
+            raise
+        raise refusal(error, f"object {sha256[:12]}") from error
 
 
 def _is_safe(endpoint: str, allow_http: bool) -> bool:
