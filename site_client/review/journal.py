@@ -96,6 +96,21 @@ class Journal:
             self._append(data)
         self._end, self._last = self._end + len(data), last
 
+    def require_kept(self) -> None:
+        """Returns if all that was saved is still there for who opens the folder next.
+
+        Raises:
+            ReviewError: somebody else has changed, replaced or moved the file.
+            StorageError: it can't be looked at.
+        """
+        with map_os_errors(self.path):
+            kept = self._is_ours()
+        if not kept:
+            raise ReviewError(
+                f"{self.path.parent.name}/{NAME}: expected all that was saved, found it changed, replaced or moved by another while the page was open; "
+                "put the folder in order, as from a backup, and look at it before you export"
+            )
+
     def close(self) -> None:
         """Let others have it."""
         self._file.close()

@@ -67,6 +67,11 @@ class Project:
             self._journal.close()
             self.notes.close()
 
+    def require_kept(self) -> None:
+        """Returns if what was saved is still in the folder; see `Journal.require_kept`."""
+        with self._lock:
+            self._journal.require_kept()
+
     def __len__(self) -> int:
         return len(self.identifiers)
 

@@ -196,6 +196,8 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
         err=as_json,
     )
     run(project, load if prelabel else None, port, announce)
+    # What is told now comes from memory, and the folder may be gone.
+    project.require_kept()
     found = counts(project)
     report(
         {"project": str(project.folder), "notes": found.notes, "finished": found.finished},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -151,6 +153,36 @@ def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) 
     refused(again, 38, f"{NOTES[0].identifier}: expected the text")
     # What was refused holds nothing.
     Project(tmp_path / "q").close()
+
+
+@pytest.mark.parametrize("harm", ["removed", "moved", "replaced", "cut"])
+def test_a_review_whose_folder_another_has_harmed_does_not_end_well(
+    harm: str, built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the page has saved before is told from memory, which goes now."""
+    made = project(tmp_path / "p")
+    made.finish(0, 0, True)
+    made.close()
+    journal = tmp_path / "p" / "journal"
+
+    def meanwhile(*given: object) -> None:
+        match harm:
+            case "removed":
+                shutil.rmtree(journal.parent)
+            case "moved":
+                journal.parent.rename(tmp_path / "elsewhere")
+            case "replaced":
+                data = journal.read_bytes()
+                journal.unlink()
+                journal.write_bytes(data)
+            case _:
+                os.truncate(journal, 10)
+
+    monkeypatch.setattr("site_client.review.running.run", meanwhile)
+    command = ("review", "--project", tmp_path / "p", "--workspace", built_loop.site("fourth"))
+    told = hospital(*command)
+    refused(told, 38, "p/journal", "expected all that was saved")
+    assert "notes are finished" not in told.stdout
 
 
 def test_labels_that_come_later_are_reviewed_or_refused_and_never_dropped(loop: Loop, tmp_path: Path) -> None:
