@@ -47,12 +47,14 @@ def adapt(
         WorkspaceError: no pipeline was pulled.
         PolicyError: it does not keep the hospital's policy.
         TrainingError: too few notes.
-        StorageError: another process is adapting here, or there is no room.
+        StorageError: another process is adapting here, there is no room, or the site's key can't be read.
         ProtocolError, EmbeddingError, ModelError: the release has changed, or does not load.
     """
     release = workspace.pipeline_release()
     require_kept(workspace, judge_release(workspace, release.digest), Step.DEID)
     number = release.manifest.sequence
+    # A key that can't be read shows now, not behind the training whose end it signs.
+    workspace.key()
     with hold_scratch(workspace.root / ".adapting"):
         key = DigestKey(workspace)
         pipeline = load_pipeline(release.folder)

@@ -170,6 +170,27 @@ def test_two_things_at_once_are_refused(loop: Loop, notes: Path) -> None:
         refused(at(loop, notes), 8, "process")
 
 
+@pytest.mark.parametrize("lost", ["passphrase", "key", "ledger"])
+def test_what_the_end_needs_is_asked_for_before_the_training(
+    lost: str, loop: Loop, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a head was adapted from is signed once it is; without a terminal nobody is asked for a passphrase."""
+    site = loop.site("fourth")
+    if lost == "passphrase":
+        secret = tmp_path / "secret"
+        secret.write_text("five words that nobody guesses")
+        secret.chmod(0o400)
+        done(hospital("keys", "protect", "--new-passphrase-file", secret, "--workspace", site))
+    elif lost == "key":
+        for key in (site / "keys").glob("*.pem"):
+            key.unlink()
+    else:
+        (site / "ledger.jsonl").unlink()
+    monkeypatch.setattr(keeping, "adapt_head", None)
+    refused(at(loop, notes), {"passphrase": 17, "key": 8, "ledger": 31}[lost])
+    assert not (site / "adapted").exists()
+
+
 def test_another_release_leaves_the_head_behind_and_says_so(
     waiting: Loop, another_release: Path, tmp_path: Path
 ) -> None:
