@@ -224,4 +224,6 @@ def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
 
 
 def _on_one_line(result: dict[str, Any]) -> str:
-    return escape_unprintable(json.dumps(result, ensure_ascii=False, sort_keys=True))
+    # JSON is UTF-8, whatever a terminal here is set to: where letters would become other bytes, or an escape that JSON has not, JSON's own stand.
+    plain = (sys.stdout.encoding or "").lower().replace("_", "-") != "utf-8"
+    return escape_unprintable(json.dumps(result, ensure_ascii=plain, sort_keys=True))

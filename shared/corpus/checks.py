@@ -25,7 +25,8 @@ def check_document(document: AnnotatedText) -> None:
     if not is_presentable(identifier):
         # The id is left out: it may be anything, even the note.
         raise FormatError(
-            "expected an id that can be printed, got an empty, a very long or one with control characters; rename it"
+            "expected an id that can be printed, got an empty, a very long or one with control characters, or with letters that this locale has not; "
+            "rename it, or set LC_ALL=C.UTF-8"
         )
     # Plain searches, for a pattern would be the slowest part of reading.
     if "\0" in document.text or not _encodes(document.text):

@@ -171,12 +171,25 @@ def require_file_name(identifier: str) -> str:
         FormatError: it can't.
     """
     fits = identifier and not identifier.startswith(".") and not set(identifier) & set("/\\\0")
+    if fits and not _is_known_here(identifier):
+        raise FormatError(
+            "expected an id that can be a file's name, got one with letters that names have not in this locale; set LC_ALL=C.UTF-8",
+            document=escape_unprintable(identifier),
+        )
     if not fits or not identifier.isprintable() or len(os.fsencode(identifier)) > _NAME_BYTES:
         raise FormatError(
             "expected an id that can be a file's name, got one that is empty, long, with '/' or a dot first; rename it",
             document=escape_unprintable(identifier),
         )
     return identifier
+
+
+def _is_known_here(identifier: str) -> bool:
+    try:
+        os.fsencode(identifier)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _distinct(documents: Iterable[Document]) -> Iterator[Document]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,3 +46,16 @@ def test_attack_no_name_of_a_column_commands_the_terminal(format_: str, built_lo
     assert any(
         "owned" in name for name in values(hospital(*command, "--out", tmp_path / "again", "--json"))["untouched"]
     )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "iso8859-15", "ascii:strict", "cp1252"])
+def test_json_is_utf_8_whatever_the_terminal_is_set_to(encoding: str, tmp_path: Path) -> None:
+    name = "Núñez №5 东 😀"
+    command = (sys.executable, "-P", "-m", "site_client", "check", tmp_path / name, "--json")
+    found = subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "20"}
+    )
+    assert found.returncode == 2
+    assert name in json.loads(found.stdout.decode("utf-8"))["error"]
+    assert found.stderr.count(b"\n") == 1
+    assert b"Traceback" not in found.stderr

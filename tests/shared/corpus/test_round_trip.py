@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -182,6 +183,16 @@ def test_ids_that_are_no_file_names_are_refused(identifier: str, tmp_path: Path)
     with pytest.raises(FormatError):
         write_corpus([Document(identifier, "x")], tmp_path / "out", "brat")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_id_whose_letters_no_name_has_in_this_locale_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsencode", lambda name: name.encode("iso8859-15", "surrogateescape"))
+    assert write_corpus([Document("García", "x")], tmp_path / "known", "brat") == 1
+    with pytest.raises(FormatError, match=r"in this locale; set LC_ALL=C\.UTF-8"):
+        write_corpus([Document("東京", "x")], tmp_path / "unknown", "brat")
+    assert [path.name for path in tmp_path.iterdir()] == ["known"]
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
