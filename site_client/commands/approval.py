@@ -48,7 +48,7 @@ def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
                 # Imported where it is missing: it takes what trains, which is seconds.
                 from site_client.sharing.encode_report import warnings
 
-                for line in warnings(None, reported=False):
+                for line in warnings(None):
                     warn(line)
         elif at_terminal():
             say("\n".join(inspection_of(workspace, share)), err=True)

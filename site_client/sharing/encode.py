@@ -241,10 +241,11 @@ def encode(
             protection=protection(construction, guarded),
         )
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
-        manifest = seal_share(draft, fields, workspace.key(), checked=writer.checked)
+        key = workspace.key()
+        manifest = seal_share(draft, fields, key, checked=writer.checked)
         pipeline = None if above is None or workspace.pipeline is None else workspace.pipeline.digest
         looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up, lists=listed is not None)
-        write_report(draft, manifest, guarded, looked)
+        write_report(draft, manifest, guarded, looked, key)
         sieve.save(sequence)
         put_in_place(draft, out)
         return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement, given_up)

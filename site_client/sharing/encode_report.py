@@ -1,17 +1,21 @@
 """The report that `encode` leaves beside a share, for the hospital itself: how well each PHI category is protected, and what looked for more PHI.
 
-It holds figures of these very notes, down to single words, so it stays in the house: no command sends it.
+It holds figures of these very notes, down to single words, so it stays in the house: no command sends it. It is signed by the site's key: who
+approves a share goes by it, and it is copied with the share from machine to machine.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from foundation.files import write_text
 from protocols.bounded_reading import read_bounded
+from protocols.errors import ProtocolError
+from protocols.keys.signing import REPORT_CONTEXT, PrivateKey, PublicKey, Signature
 from protocols.share.manifest import ShareManifest
 from shared.constructions.construction import Protection
 from shared.pipeline.forgotten.checker import HIDE_ABOVE
@@ -20,7 +24,7 @@ from site_client.sharing.drafts import REPORT_SUFFIX, report_path
 from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
 
-FORMAT = 1
+FORMAT = 2
 _MAX_BYTES = 1 << 20
 
 
@@ -80,16 +84,16 @@ class EncodeReport:
         neighbours: words that each PHI word was held against; 0 where none had to be.
         sample: whether only some pairs were looked at.
         categories: by PHI category; "all" is all of them together.
-        looked: for more PHI; None where the version that encoded did not record it.
-        hidden_words: labelled PHI of no category of the release that is in the share; None where that is not recorded.
+        looked: for more PHI.
+        hidden_words: labelled PHI of no category of the release that is in the share.
     """
 
     protection: Protection
     neighbours: int
     sample: bool
     categories: dict[str, CategoryReport]
-    looked: Looked | None = None
-    hidden_words: int | None = None
+    looked: Looked
+    hidden_words: int
 
     @property
     def known_ahead(self) -> bool:
@@ -97,8 +101,15 @@ class EncodeReport:
         return self.protection is Protection.SURROGATES
 
 
-def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked: Looked) -> None:
+def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked: Looked, key: PrivateKey) -> None:
     """Write the report of a share that was just sealed.
+
+    Args:
+        share: the payload.
+        manifest: of it.
+        guarded: what the best attacker tells.
+        looked: for more PHI.
+        key: of the site.
 
     Raises:
         StorageError: no room, no permission.
@@ -109,23 +120,35 @@ def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked:
         "looked": asdict(looked),
         **guarded_json(guarded),
     }
-    write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True))
+    signature = key.sign(REPORT_CONTEXT, _signed_bytes(stated)).to_json()
+    write_text(report_path(share), json.dumps({"report": stated, "signature": signature}, indent=1, sort_keys=True))
 
 
-def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
-    """The report of exactly this share; None where there is none.
+def read_report(share: Path, manifest: ShareManifest, keys: Sequence[PublicKey]) -> EncodeReport | None:
+    """The report of exactly this share, as this site signed it; None where there is none.
+
+    Args:
+        share: the payload.
+        manifest: of it, verified.
+        keys: that the site has or had.
 
     Raises:
-        SiteError: it is damaged, or of another share.
+        SiteError: it is damaged, changed, of another share, or of an earlier version, which did not sign it.
     """
     path = report_path(share)
     if not path.exists():
         return None
     wrong = SiteError(
-        f"{path.name}: expected the report of this share, got another file; encode the notes again or remove it"
+        f"{path.name}: expected the report of this share as this site signed it, got another file, one that was changed, or one of an earlier "
+        "version, which signed none; encode the notes again, or remove it"
     )
     try:
-        stated = json.loads(read_bounded(path, _MAX_BYTES))
+        envelope = json.loads(read_bounded(path, _MAX_BYTES))
+        stated, signature = envelope["report"], Signature.from_json(envelope["signature"], path.name)
+        signer = next((key for key in keys if key.key_id == signature.key_id), None)
+        if signer is None:
+            raise wrong
+        signer.verify(REPORT_CONTEXT, _signed_bytes(stated), signature)
         if stated["format"] != FORMAT or stated["payload_sha256"] != manifest.payload_sha256:
             raise wrong
         found = stated["white_box"]
@@ -142,13 +165,17 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
             for name, one in found["representation"].items()
         }
         protection = Protection(found["construction"])
-        looked = _looked(stated["looked"]) if "looked" in stated else None
-        hidden = stated.get("hidden")
+        looked, hidden = _looked(stated["looked"]), stated["hidden"]
         # Where PHI is not replaced the sentences that hold it stay here.
-        words = None if hidden is None else 0 if hidden["sentences_left_out"] else int(hidden["words"])
+        words = 0 if hidden["sentences_left_out"] else int(hidden["words"])
         return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories, looked, words)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ProtocolError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise wrong from error
+
+
+def _signed_bytes(stated: dict[str, Any]) -> bytes:
+    """A report as it is signed; with fractions, so no canonical JSON."""
+    return json.dumps(stated, sort_keys=True).encode("ascii")
 
 
 def _looked(stated: dict[str, Any]) -> Looked:
@@ -161,25 +188,22 @@ def _looked(stated: dict[str, Any]) -> Looked:
         int(stated["without_labels"]),
         bool(stated["again"]),
         tuple(int(one) for one in stated["given_up"]),
-        bool(stated.get("lists", False)),
+        bool(stated["lists"]),
     )
 
 
-def warnings(looked: Looked | None, *, reported: bool = True) -> list[str]:
+def warnings(looked: Looked | None) -> list[str]:
     """What who approves has to know ahead of all else: that nothing looked for forgotten labels, or less than usual; most often none.
 
     Args:
-        looked: what the report of the share says; None where it does not.
-        reported: whether the report is there.
+        looked: what the report of the share says; None where it is not there.
     """
-    if not reported:
+    if looked is None:
         # Otherwise a share that nothing looked at would pass for one that was, once it is copied.
         return [
             f"whether anything looked for PHI that nobody labelled is not known here: the report of the share (*{REPORT_SUFFIX}) is not beside it; copy it along "
             "from where the share was encoded"
         ]
-    if looked is None:
-        return []
     if looked.hide_above is None:
         return ["nothing looked for PHI that nobody labelled: what annotators missed leaves as any other word"]
     found = []

@@ -90,7 +90,7 @@ class Inspection:
         of_notes = "" if self.given is None else self.given.warning
         return [
             *([of_notes] if of_notes else []),
-            *warnings(self.looked, reported=self.report is not None),
+            *warnings(self.looked),
         ]
 
     @property
@@ -100,7 +100,7 @@ class Inspection:
 
     @property
     def looked(self) -> Looked | None:
-        """What looked for PHI that nobody labelled; None where that is not recorded."""
+        """What looked for PHI that nobody labelled; None where no report says it."""
         return None if self.report is None else self.report.looked
 
     def as_json(self) -> dict[str, object]:
@@ -153,7 +153,8 @@ def inspect(
     manifest = share.manifest
     construction, unread = _construction(workspace, manifest)
     chance = Chance.stated(scheme, manifest.protection) if construction is None else Chance.of(construction)
-    report, recorded = read_report(path, manifest), RecordedNotes.of(workspace, manifest.sequence)
+    report = read_report(path, manifest, workspace.public_keys)
+    recorded = RecordedNotes.of(workspace, manifest.sequence)
     read = (
         None
         if construction is None

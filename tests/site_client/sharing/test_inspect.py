@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from protocols.errors import ProtocolError
+from protocols.keys.signing import REPORT_CONTEXT, SHARE_CONTEXT, PrivateKey
 from protocols.payload.opening import open_payload
 from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
@@ -54,7 +57,7 @@ def test_the_channels_are_counted_over_all_blocks() -> None:
 
 def test_what_casing_adds_to_the_best_attacker_stands_beside_what_the_numbers_tell() -> None:
     doctor, date = CategoryReport(0.6, 0.65, 0.68, 0.7, 0.848, 9), CategoryReport(0.5, 0.5, 0.5, 0.5, None, 4)
-    report = EncodeReport(Protection.NOISE, 100, True, {"DOCTOR": doctor, "DATE": date})
+    report = EncodeReport(Protection.NOISE, 100, True, {"DOCTOR": doctor, "DATE": date}, Looked(0.5, None, 0, 1, 0), 0)
     _, head, *lines = attacker_lines(report)
     assert head.endswith("maximum  mean with casing")
     assert [line.split() for line in lines] == [
@@ -153,7 +156,7 @@ def test_without_notes_the_page_claims_no_search(built_loop: Loop, tmp_path: Pat
 
 def test_the_report_beside_a_share_is_of_every_category(built_loop: Loop) -> None:
     share = built_loop.root / "north.parquet"
-    found = read_report(share, read_manifest(share))
+    found = read_report(share, read_manifest(share), open_workspace(built_loop.site("north")).public_keys)
     assert found is not None
     assert found.known_ahead
     counted = inspect(open_workspace(built_loop.site("north")), share, load_scheme("i2b2_2014"), None).channels
@@ -175,12 +178,16 @@ def test_without_its_report_a_share_is_inspected_all_the_same(loop: Loop, tmp_pa
     report_path(share).unlink()
     found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
     assert found.report is None
+    assert found.as_json()["looked"] is None
     page = write_page(found, tmp_path / "page.html").read_text()
     assert "Figures for each category are missing" in page
     # Copied without it, a share that nothing looked at must not pass for one that was.
     said = "hether anything looked for PHI that nobody labelled is not known here"
     assert f'<div class="warning"><p>W{said}' in page
-    assert f"WARNING: w{said}" in "\n".join(inspection_lines(found))
+    text = "\n".join(inspection_lines(found))
+    assert f"WARNING: w{said}" in text
+    for shown in (text, page):
+        assert "hat looked for PHI that nobody labelled is not recorded" in shown
 
 
 def test_who_copies_a_share_is_told_to_copy_its_report(loop: Loop, tmp_path: Path) -> None:
@@ -189,14 +196,66 @@ def test_who_copies_a_share_is_told_to_copy_its_report(loop: Loop, tmp_path: Pat
     assert "all three files" in line
 
 
-@pytest.mark.parametrize("change", ["", "[]", "{}", '{"format": 2}', "other"])
-def test_a_damaged_report_or_that_of_another_share_is_refused(change: str, loop: Loop) -> None:
-    share = loop.root / "north.parquet"
-    path = report_path(share)
-    stated = json.loads(path.read_text())
-    path.write_text(json.dumps(stated | {"payload_sha256": "ab" * 32}) if change == "other" else change)
-    with pytest.raises(SiteError, match="report"):
-        read_report(share, read_manifest(share))
+def _other_share(envelope: dict[str, Any]) -> None:
+    envelope["report"]["payload_sha256"] = "ab" * 32
+
+
+def _as_if_looked_at(envelope: dict[str, Any]) -> None:
+    envelope["report"]["looked"] |= {"hide_above": 0.5, "pipeline": "ab" * 32, "hidden": 31}
+
+
+def _as_an_earlier_version_wrote_it(envelope: dict[str, Any]) -> None:
+    stated = envelope["report"] | {"format": 1}
+    envelope.clear()
+    envelope.update(stated)
+
+
+def _signed_by_another(envelope: dict[str, Any]) -> None:
+    stated, key = envelope["report"], PrivateKey.generate()
+    signed = key.sign(REPORT_CONTEXT, json.dumps(stated, sort_keys=True).encode())
+    envelope["signature"] = signed.to_json()
+
+
+def _signed_for_another_purpose(envelope: dict[str, Any]) -> None:
+    envelope["signature"]["context"] = SHARE_CONTEXT
+
+
+@pytest.mark.parametrize(
+    "written", ["", "[]", "{}", '{"format": 2}', '{"report": 1, "signature": 2}', "\x00", "[" * 4000]
+)
+def test_what_is_no_report_is_refused(written: str, loop: Loop) -> None:
+    report_path(loop.root / "north.parquet").write_text(written)
+    _refused_report(loop)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _other_share,
+        _as_if_looked_at,
+        _as_an_earlier_version_wrote_it,
+        _signed_by_another,
+        _signed_for_another_purpose,
+        lambda envelope: envelope.pop("signature"),
+        lambda envelope: envelope["report"].pop("looked"),
+    ],
+)
+def test_attack_a_report_that_was_changed_does_not_stand_beside_the_share(
+    change: Callable[[dict[str, Any]], object], loop: Loop
+) -> None:
+    path = report_path(loop.root / "north.parquet")
+    envelope = json.loads(path.read_text())
+    change(envelope)
+    path.write_text(json.dumps(envelope))
+    _refused_report(loop)
+
+
+def _refused_report(loop: Loop) -> None:
+    share, site = loop.root / "north.parquet", open_workspace(loop.site("north"))
+    with pytest.raises(SiteError, match="report of this share as this site signed it"):
+        read_report(share, read_manifest(share), site.public_keys)
+    line = refused(hospital("inspect", share, "--workspace", site.root), 30, "north.parquet.report.json")
+    assert "encode the notes again, or remove it" in line
 
 
 def test_the_share_of_another_site_is_not_inspected(built_loop: Loop) -> None:
@@ -251,23 +310,6 @@ def test_with_a_pipeline_there_is_nothing_to_warn_of_and_it_is_named(loop: Loop,
     assert "WARNING" not in text
     assert 'class="warning"' not in page
     assert f"the pipeline {site.pipeline.digest[:12]}" in text
-
-
-@pytest.mark.parametrize("lost", [False, True])
-def test_what_an_older_version_did_not_record_is_said_to_be_unknown(lost: bool, loop: Loop, tmp_path: Path) -> None:
-    share = loop.root / "north.parquet"
-    path = report_path(share)
-    if lost:
-        path.unlink()
-    else:
-        stated = json.loads(path.read_text())
-        del stated["looked"]
-        path.write_text(json.dumps(stated))
-    found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
-    text, page = "\n".join(inspection_lines(found)), write_page(found, tmp_path / "page.html").read_text()
-    for said in (text, page):
-        assert "hat looked for PHI that nobody labelled is not recorded" in said
-    assert found.as_json()["looked"] is None
 
 
 def test_earlier_shares_that_leave_again_and_notes_that_nobody_knows_are_said() -> None:
