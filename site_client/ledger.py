@@ -225,7 +225,8 @@ def _require_all_that_left(workspace: Workspace, left: Collection[Json]) -> None
         if named is not None and int(named[1]) not in left:
             raise LedgerError(
                 f"ledger.jsonl: expected an entry for share {int(named[1])}, of which receipts/ holds the provider's receipt, found none; the "
-                "ledger is older than that share: restore the newest backup of the workspace; if no such share ever left, ask the provider, and move its receipt away"
+                "ledger is older than that share: restore the newest backup of the workspace; if no such share ever left, ask the provider what it has, keep "
+                f"the receipt, which shows that it signed for one, and move receipts/{path.name} out of the workspace, and its copy off the stick"
             )
 
 

@@ -51,7 +51,8 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
         _keep(path, data)
         raise SiteError(
             f"receipt for share {receipt.sequence} of {receipt.site}: expected one for a share that the ledger tells of, got a later one; the "
-            "workspace is older than that share: restore its newest backup before anything is encoded, and take the receipt then"
+            "workspace is older than that share: restore its newest backup before anything is encoded, and take the receipt then; if no such share ever "
+            f"left, ask the provider what it has, and move receipts/{path.name} out of the workspace: nothing is encoded while it lies there"
         )
     if not any(_holds(one, data) for one in kept.glob(f"{begins}-*{SUFFIX}")):
         details: dict[str, Json] = {
@@ -136,7 +137,7 @@ def take_receipts(
     for path in entries:
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
-            if verify_receipt(workspace, data).site == workspace.site:
+            if _verified(workspace, data, path.name).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
                 tell(taken[-1])
         except LedgerError:
@@ -152,6 +153,14 @@ def take_receipts(
             "after the provider has taken them in"
         )
     return taken
+
+
+def _verified(workspace: Workspace, data: bytes, name: str) -> Receipt:
+    """A receipt of a folder; what is wrong with one is told with its name, for there may be many."""
+    try:
+        return verify_receipt(workspace, data)
+    except ProtocolError as error:
+        raise type(error)(error.expected, received=error.received, advice=error.advice, place=name) from error
 
 
 def _holds(path: Path, data: bytes) -> bool:

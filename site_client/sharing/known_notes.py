@@ -265,7 +265,7 @@ def _shares_that_left(workspace: Workspace) -> dict[tuple[int, str], _Left]:
             stated, key = (str(entry.details.get(name, "")) for name in ("known_notes", "notes_key"))
             found.setdefault(share, _Left(True, stated, kept, key))
         elif entry.event == Event.RECEIPT and share in found:
-            decision = Decision.of(entry.details)
+            decision = Decision.of(entry)
             if decision.follows(found[share].decided):
                 found[share] = replace(found[share], counts=decision.counts, decided=decision)
     return dict(sorted(found.items()))

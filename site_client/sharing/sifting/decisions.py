@@ -1,17 +1,16 @@
 """What the provider decided about a share, as the hospital's ledger holds it, and which of two decisions is the newer one.
 
-Receipts come by stick and by post, in any order. What counts is the day that the provider signed, not the day on which one was taken; and a
-share that was withdrawn was withdrawn for good.
+Receipts come by stick and by post, in any order. What counts is the day that the provider signed, not the day on which one was taken, unless that
+came first: a day to come, by a clock that is wrong or by a lie, would outlast all that is decided until then. And a share that was withdrawn
+was withdrawn for good.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from protocols.canonical import Json
 from protocols.share.receipt import ReceiptState
-from site_client.ledger import Event, entries
+from site_client.ledger import Entry, Event, entries
 from site_client.workspace import Workspace
 
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
@@ -25,16 +24,17 @@ class Decision:
 
     Args:
         state: of the share.
-        day: of the decision, YYYY-MM-DD; "" where an earlier version recorded it.
+        day: of the decision, YYYY-MM-DD, or that on which its receipt was taken, if that is earlier; "" where an earlier version recorded it.
     """
 
     state: str
     day: str = ""
 
     @classmethod
-    def of(cls, details: Mapping[str, Json]) -> Decision:
+    def of(cls, entry: Entry) -> Decision:
         """As the ledger holds it."""
-        return cls(str(details.get("state", "")), str(details.get("day", "")))
+        taken = entry.at.partition("T")[0]
+        return cls(str(entry.details.get("state", "")), min(str(entry.details.get("day", "")), taken))
 
     @property
     def counts(self) -> bool:
@@ -71,7 +71,7 @@ def newest_decision(workspace: Workspace, sequence: int, manifest_sha256: str) -
     for entry in entries(workspace):
         of = entry.details.get("sequence"), entry.details.get("manifest_sha256")
         if entry.event == Event.RECEIPT and of == (sequence, manifest_sha256):
-            decision = Decision.of(entry.details)
+            decision = Decision.of(entry)
             newest = decision if decision.follows(newest) else newest
     return newest
 

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
 from foundation.errors import StorageError
+from protocols.canonical import canonical_bytes
 from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError, UnknownSignerError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
@@ -50,7 +51,7 @@ from site_client.sharing.encode import encode
 from site_client.sharing.known_notes import last_number, shares_that_left
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
-from tests.loop import hospital, refused
+from tests.loop import done, hospital, refused
 from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
 from tests.tiny_notes import long_notes, write_notes
@@ -417,6 +418,51 @@ def test_a_receipt_counts_after_the_keys_of_the_provider_have_run_out_if_it_is_o
         assert pair.events()[-1] == "submitted"
     else:
         assert take_receipt(over, stated).state == "accepted"
+
+
+_JUNK: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda receipt: receipt[:-40],
+    "empty": lambda receipt: b"",
+    "endless": lambda receipt: receipt + b" " * (1 << 20),
+    "binary": lambda receipt: bytes(range(256)),
+    "nested": lambda receipt: b"[" * 5000,
+    "unsigned": lambda receipt: canonical_bytes({"receipt": json.loads(receipt)["receipt"]}),
+    "changed": lambda receipt: receipt.replace(b'"accepted"', b'"rejected"'),
+}
+
+
+@pytest.mark.parametrize("junk", _JUNK)
+def test_attack_what_is_no_receipt_is_named_and_stops_nothing(junk: str, pair: Pair, tmp_path: Path) -> None:
+    share, at = pair.share(), ("--workspace", pair.hospital.root)
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    receipt = pair.receipt(share)
+    (tmp_path / "stick" / "north-0001.receipt.json").write_bytes(_JUNK[junk](receipt))
+    (tmp_path / "stick" / "test-0001.receipt.json").write_bytes(receipt)
+    said = hospital("receipts", tmp_path / "stick", *at)
+    assert said.exit_code in (10, 11, 12)
+    assert said.stderr.startswith("error: north-0001.receipt.json: expected ")
+    assert said.stdout.startswith("share 1: accepted")
+    assert len(list((pair.hospital.root / "receipts").iterdir())) == 1
+    assert last_number(pair.hospital) == 1
+
+
+def test_attack_a_receipt_for_a_share_that_never_left_stops_encoding_until_it_is_moved_as_is_said(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """A provider can sign one; that the workspace is an old one nobody can exclude but a person."""
+    share, root = pair.share(), pair.hospital.root
+    notes, out = write_notes(tmp_path / "notes", long_notes(20, 1)), tmp_path / "b.parquet"
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    invented = pair.receipt(share, sequence=9999, manifest_sha256="ef" * 32)
+    (tmp_path / "stick" / "test-9999.receipt.json").write_bytes(invented)
+    line = refused(hospital("receipts", tmp_path / "stick", "--workspace", root), 30, "no such share ever left")
+    [kept] = (root / "receipts").iterdir()
+    encode_it = ("encode", notes, "--out", out, "--workspace", root)
+    for told in (line, refused(hospital(*encode_it), 31, "share 9999", "no such share ever left")):
+        assert f"move receipts/{kept.name} out of the workspace" in told
+    assert kept.rename(tmp_path / kept.name).read_bytes() == invented
+    done(hospital(*encode_it))
+    assert take_receipt(pair.hospital, pair.receipt(share)).state == "accepted"
 
 
 def test_attack_two_shares_of_the_same_notes_are_submitted_at_once(

@@ -164,6 +164,18 @@ def test_of_two_receipts_the_newer_counts_in_whichever_order_they_are_taken(work
     assert shares_that_left(workspace) == {1: True}
 
 
+@pytest.mark.parametrize("state", [ReceiptState.ACCEPTED, ReceiptState.QUARANTINED])
+def test_attack_a_receipt_of_a_day_to_come_outlasts_all_that_is_decided_until_then(
+    state: ReceiptState, workspace: Workspace, path: Path, tmp_path: Path
+) -> None:
+    manifest, today = withdraw.find_share(workspace, "1").manifest_sha256, datetime.datetime.now(datetime.UTC).date()
+    take_receipt(workspace, receipt(manifest, state=state, day=datetime.date(2099, 1, 1)))
+    assert shares_that_left(workspace) == {1: True}
+    (tmp_path / "st-anne-0001.receipt.json").write_bytes(receipt(manifest, state=ReceiptState.REJECTED, day=today))
+    refused(hospital("receipts", tmp_path, "--workspace", workspace.root), 34, "share 1")
+    assert shares_that_left(workspace) == {1: False}
+
+
 def test_what_an_earlier_version_recorded_without_a_day_is_withdrawn_for_good() -> None:
     assert not Decision("accepted", "2026-03-01").follows(Decision("withdrawn"))
     assert not Decision("quarantined").follows(Decision("rejected"))
