@@ -121,8 +121,8 @@ def cut(notes: Sequence[Document], least: int = LEAST_NOTES, *, public: bool = T
         return may_stand(words, lists) if public else [True] * len(words)
 
     counts = PhraseCounts(load_parser(), allowed, least, random.Random(0), copies)
-    for note in CarefulFinder(load_scheme("i2b2_2014"), None, nobody_knows).find(notes):
-        counts.add(note)
+    for careful in CarefulFinder(load_scheme("i2b2_2014"), None, nobody_knows).find(notes):
+        counts.add(careful.note, sure=careful.sure)
     return Cut(join_phrases(counts.kept(), random.Random(1)), copies.notes)
 
 

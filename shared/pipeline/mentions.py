@@ -120,7 +120,7 @@ class _Note:
         kept = [index for index, word in enumerate(tokens.words) if word[0].isalnum()]
         self._spans: list[list[int]] = tokens.spans[kept].tolist()
         self._joined: set[int] = set()
-        self.words = self._split() if _BLANK.search(text) else [_folded(tokens.words[index]) for index in kept]
+        self.words = self._split() if _BLANK.search(text) else [folded(tokens.words[index]) for index in kept]
         self._starts = np.array([start for start, _ in self._spans], dtype=np.int64)
 
     def _split(self) -> list[str]:
@@ -130,7 +130,7 @@ class _Note:
         for start, end in self._spans:
             begun, unseen = len(words), 0
             for piece in _NOT_BLANK.finditer(self._text, start, end):
-                word = _folded("".join(filter(str.isprintable, piece[0])))
+                word = folded("".join(filter(str.isprintable, piece[0])))
                 if not word:
                     # Of pieces that are not seen either there may be any number.
                     unseen = piece.end()
@@ -253,5 +253,6 @@ def _is_word(word: str) -> bool:
     )
 
 
-def _folded(word: str) -> str:
+def folded(word: str) -> str:
+    """A word in the one spelling in which words are compared: without capitals, accents and widths."""
     return word.lower() if word.isascii() else strip_accents(unicodedata.normalize("NFKC", word).casefold())

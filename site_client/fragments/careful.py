@@ -1,12 +1,13 @@
 """What may be PHI in a note, at the most careful: its labels, all that the pipeline takes for PHI with any probability, and every pattern.
 
-A phrase that touches any of it is not counted. Too much costs phrases that other notes say again; too little costs a patient.
+A phrase that touches any of it is not counted. Too much costs phrases that other notes say again; too little costs a patient. What is sure, labels first,
+is told by itself, as it was found: its words are looked for in all other phrases, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from shared.document import Annotation, Document
@@ -21,6 +22,22 @@ LEAST = 0.05
 """A token that is PHI with this probability is in no phrase."""
 _SURE = 0.9
 _NOTES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, repr=False)
+class Careful:
+    """A note, and what may be PHI in it.
+
+    Args:
+        note: with everything that may be among its annotations; none overlaps another.
+        sure: its labels, and what pipeline and patterns are sure of; they may overlap.
+    """
+
+    note: Document
+    sure: tuple[Annotation, ...]
+
+    def __repr__(self) -> str:
+        return f"Careful({self.note.identifier!r}, {len(self.sure)} spans)"
 
 
 class CarefulFinder:
@@ -38,14 +55,16 @@ class CarefulFinder:
         self._patterns = Patterns(scheme)
         self._people = categories_of_names(scheme, "people")
 
-    def find(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Each note with everything that may be PHI among its annotations, in their order; spans do not overlap."""
+    def find(self, documents: Iterable[Document]) -> Iterator[Careful]:
+        """Each note with everything that may be PHI, in their order."""
         source = iter(documents)
         while batch := list(islice(source, _NOTES_AT_ONCE)):
             for note, found, suspected in zip(batch, *self._by_pipeline(batch), strict=True):
                 sure, others = self._by_patterns(note.text)
                 known = join_spans(replace(note, annotations=_plain(note.annotations)), [*found, *sure])
-                yield join_spans(with_repeated(known, self._people, self._are_public), [*suspected, *others])
+                repeated = with_repeated(known, self._people, self._are_public)
+                said = (*_plain(note.annotations), *_plain(found), *sure)
+                yield Careful(join_spans(repeated, [*suspected, *others]), said)
 
     def _by_pipeline(self, batch: Sequence[Document]) -> tuple[list[Sequence[Annotation]], list[Sequence[Annotation]]]:
         """What the pipeline says to each note, and what it holds possible; the labels of a note are no hint for it."""

@@ -1,7 +1,8 @@
 """In how many notes a phrase stands, and of which of them it is taken: what is left are phrases of at least k of them.
 
 Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their words stand in
-sentences of an earlier one, or most of their runs of words, wherever its lines end. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
+sentences of an earlier one, or most of their runs of words, wherever its lines end. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none;
+nor does one in which the words of PHI that is sure stand whole, two or more of them, whatever is beside them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, groupby
 
 import numpy as np
 
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
 from shared.document import Annotation, Document
+from shared.pipeline.mentions import folded
 from shared.text.letters import as_printed, only_words
 from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.phrases import Kind, Phrase, PhraseParser, find_phrases
@@ -135,6 +138,8 @@ class PhraseCounts:
         self._chance, self._copies = chance, copies
         self._uses: dict[Key, _Use] = {}
         self._touched: set[str] = set()
+        # What is PHI for sure, without what is beside it.
+        self._said: set[str] = set()
         self._allowed: dict[str, bool] = {}
         self.notes = 0
 
@@ -143,32 +148,37 @@ class PhraseCounts:
         """Patients, or notes, that were counted."""
         return self._copies.owners
 
-    def add(self, note: Document, left: Sequence[bool] | None = None) -> None:
+    def add(self, note: Document, left: Sequence[bool] | None = None, sure: Sequence[Annotation] | None = None) -> None:
         """Count a note.
 
         Args:
             note: with everything that may be PHI among its annotations.
             left: which of its sentences have left before, so that they are not counted; None for none.
+            sure: what of it is PHI for sure; None where all is.
         """
         tokens = tokenise(note.text)
         owner = self._copies.owner(note, tokens)
         self.notes += 1
-        self._touch(tokens, note.annotations)
+        self._touch(tokens, note, sure)
         phrases = list(find_phrases(note.text, self._parser, tokens, left))
         self._learn(one.text for one in phrases)
         for phrase in phrases:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
                 self._count((phrase.kind, phrase.text), owner)
 
-    def touch(self, note: Document) -> None:
-        """Take what may be PHI in a note that is not counted: no phrase that touches it leaves."""
-        self._touch(tokenise(note.text), note.annotations)
+    def touch(self, note: Document, sure: Sequence[Annotation] | None = None) -> None:
+        """Take what may be PHI in a note that is not counted: no phrase that touches it leaves.
+
+        Args:
+            note, sure: as in `add`.
+        """
+        self._touch(tokenise(note.text), note, sure)
 
     def kept(self) -> list[Owned]:
         """What may leave, each text once, in no order."""
         kept: dict[str, Owned] = {}
         for (kind, text), use in self._uses.items():
-            if len(use.owners) < self._least or text in self._touched:
+            if len(use.owners) < self._least or text in self._touched or not self._said.isdisjoint(_runs_in(text)):
                 continue
             # What is a noun phrase here and a verb phrase there is what it is more often.
             if text not in kept or kept[text].notes < use.seen:
@@ -189,10 +199,11 @@ class PhraseCounts:
     def _may_leave(self, text: str) -> bool:
         return all(self._allowed[word] for word in text.split(" "))
 
-    def _touch(self, tokens: Tokens, spans: Sequence[Annotation]) -> None:
-        touched = list(_around(tokens, spans))
-        self._learn(touched)
-        self._touched.update(filter(self._may_leave, touched))
+    def _touch(self, tokens: Tokens, note: Document, sure: Sequence[Annotation] | None) -> None:
+        said = list(_said(tokens, note.annotations if sure is None else sure))
+        for found, known in ((list(_around(tokens, note.annotations)), self._touched), (said, self._said)):
+            self._learn(found)
+            known.update(filter(self._may_leave, found))
 
     def _learn(self, texts: Iterable[str]) -> None:
         new = sorted({word for text in texts for word in text.split(" ")} - self._allowed.keys())
@@ -207,16 +218,44 @@ def _around(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[str]:
         tokens: of a note.
         spans: sorted, none overlaps another.
     """
-    words = [word.lower() for word in tokens.words]
-    starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
-    for span in spans:
-        first = int(np.searchsorted(ends, span.start, side="right"))
-        behind = int(np.searchsorted(starts, span.end))
+    words = list(map(folded, tokens.words))
+    for first, behind in _places(tokens, spans):
         for size in range(LEAST_WORDS, MOST_WORDS + 1):
             for place in range(max(first - size + 1, 0), min(behind, len(words) - size + 1)):
                 run = words[place : place + size]
                 if all(map(str.isalpha, run)):
                     yield " ".join(run)
+
+
+def _said(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[str]:
+    """The words of each span, as far as 2 to 4 of them stand beside each other, and also with what stands between words passed over ("Market-Street").
+
+    Args:
+        tokens: of a note.
+        spans: in any order.
+    """
+    for first, behind in _places(tokens, spans):
+        words = list(map(folded, tokens.words[first:behind]))
+        for passed in (words, [word for word in words if any(map(str.isalnum, word))]):
+            for are_words, run in groupby(passed, str.isalpha):
+                found = list(run)
+                if are_words and LEAST_WORDS <= len(found) <= MOST_WORDS:
+                    yield " ".join(found)
+
+
+def _places(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[tuple[int, int]]:
+    """The first token of each span, and the one behind it."""
+    starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
+    for span in spans:
+        yield int(np.searchsorted(ends, span.start, side="right")), int(np.searchsorted(starts, span.end))
+
+
+def _runs_in(text: str) -> Iterator[str]:
+    """Every run of two words or more of a phrase, itself among them."""
+    words = text.split(" ")
+    for first, behind in combinations(range(len(words) + 1), 2):
+        if behind - first >= LEAST_WORDS:
+            yield " ".join(words[first:behind])
 
 
 def touches(phrase: Phrase, spans: Sequence[Annotation]) -> bool:

@@ -126,8 +126,8 @@ def make_fragments(
     )
     given = require_english(_with_patients(documents, choice.patients))
     found = CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(given)
-    for done, note in enumerate(found, start=1):
-        sieve.count(note, counts)
+    for done, careful in enumerate(found, start=1):
+        sieve.count(careful, counts)
         progress("notes", done, 0)
     tally.counted, tally.owners = counts.notes, counts.owners
     _require_enough(tally, max(choice.least, judgement.policy.least_new_notes), gone.numbers)

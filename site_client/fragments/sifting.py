@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.text.letters import as_printed
 from shared.text.tokens import tokenise
+from site_client.fragments.careful import Careful
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
 from site_client.fragments.store import Draft, Gone
@@ -82,13 +82,14 @@ class Sieve:
         self._sentences: list[Digests] = []
         self._runs: list[Digests] = []
 
-    def count(self, note: Document, counts: PhraseCounts) -> None:
+    def count(self, careful: Careful, counts: PhraseCounts) -> None:
         """Count what is new of a note; take what may be PHI in it in any case.
 
         Args:
-            note: with everything that may be PHI among its annotations.
+            careful: the note, and what may be PHI in it.
             counts: of the phrases.
         """
+        note = careful.note
         tokens = tokenise(note.text)
         digest, sentences = self._digests.note(note.text), self._digests.sentences(note.text, tokens)
         patient = None if self._whose is None else self._digests.patient(self._whose[note.identifier])
@@ -112,10 +113,10 @@ class Sieve:
             self._notes.add(digest)
             self._sentences.append(sentences[~left])
             self._runs.append(kept_runs(runs))
-            counts.add(note, left.tolist())
+            counts.add(note, left.tolist(), careful.sure)
             return
         # The labels of an earlier note, or of a copy, are as good as those of a new one.
-        counts.touch(note)
+        counts.touch(note, careful.sure)
 
     def draft(self, manifest_sha256: str) -> Draft:
         """What is kept of the notes that were counted.

@@ -81,8 +81,8 @@ def by_lists(pipeline: Pipeline, note: Document) -> Found:
 
 
 def by_count_of_phrases(pipeline: Pipeline, note: Document) -> Found:
-    [found] = CarefulFinder(SCHEME, pipeline, nobody_knows).find([note])
-    return [(one.start, one.end, one.category) for one in found.annotations]
+    [careful] = CarefulFinder(SCHEME, pipeline, nobody_knows).find([note])
+    return [(one.start, one.end, one.category) for one in careful.note.annotations]
 
 
 @pytest.mark.parametrize("find", [by_pipeline, by_check, by_review, by_lists, by_count_of_phrases])

@@ -16,7 +16,7 @@ from shared.labels import load_scheme
 from shared.pipeline.mentions import nobody_knows
 from shared.pipeline.reading import Reading
 from shared.text.tokens import Tokens
-from site_client.fragments.careful import LEAST, CarefulFinder
+from site_client.fragments.careful import LEAST, Careful, CarefulFinder
 from site_client.fragments.parser import is_foreign, require_english, require_english_pipeline
 
 SCHEME = load_scheme("i2b2_2014")
@@ -50,18 +50,21 @@ class Pipeline:
             )
 
 
+def careful(document: Document, pipeline: Any = None) -> Careful:
+    (one,) = CarefulFinder(SCHEME, pipeline, nobody_knows).find([document])
+    return one
+
+
 def found(text: str, pipeline: Any = None, *labels: str) -> set[str]:
     spans = tuple(Annotation(text.index(label), text.index(label) + len(label), "OURS") for label in labels)
-    (note,) = CarefulFinder(SCHEME, pipeline, nobody_knows).find([Document("a", text, spans)])
+    note = careful(Document("a", text, spans), pipeline).note
     return {note.covered_text(span) for span in note.annotations}
 
 
 def test_labels_are_kept_and_found_again() -> None:
     assert found("Quillfeather came.\nMs Quillfeather left.", None, "Quillfeather") == {"Quillfeather"}
-    (note,) = CarefulFinder(SCHEME, None, nobody_knows).find(
-        [Document("a", "Quillfeather came.\nMs Quillfeather left.", (Annotation(0, 12, "OURS"),))]
-    )
-    assert len(note.annotations) == 2
+    one = careful(Document("a", "Quillfeather came.\nMs Quillfeather left.", (Annotation(0, 12, "OURS"),)))
+    assert len(one.note.annotations) == 2
 
 
 def test_patterns_are_found_without_a_pipeline() -> None:
@@ -70,8 +73,8 @@ def test_patterns_are_found_without_a_pipeline() -> None:
 
 def test_what_the_pipeline_says_is_found_wherever_it_is_said_again() -> None:
     text = "Oxenthorpe came.\nOxenthorpe left."
-    (note,) = CarefulFinder(SCHEME, Pipeline("Oxenthorpe", "", 0), nobody_knows).find([Document("a", text)])  # type: ignore[arg-type]
-    assert [(span.start, span.end) for span in note.annotations] == [(0, 10), (17, 27)]
+    one = careful(Document("a", text), Pipeline("Oxenthorpe", "", 0))
+    assert [(span.start, span.end) for span in one.note.annotations] == [(0, 10), (17, 27)]
 
 
 @pytest.mark.parametrize(("probability", "expected"), [(LEAST, {"sheep"}), (LEAST / 2, set()), (0.4, {"sheep"})])
@@ -87,7 +90,16 @@ def test_labels_are_no_hint_for_the_pipeline() -> None:
 
 def test_every_note_comes_back_in_its_order() -> None:
     notes = [Document(str(number), "Chest pain.") for number in range(150)]
-    assert list(CarefulFinder(SCHEME, None, nobody_knows).find(notes)) == notes
+    assert [one.note for one in CarefulFinder(SCHEME, None, nobody_knows).find(notes)] == notes
+
+
+def test_what_is_sure_is_told_as_it_was_found() -> None:
+    """A label stays one by itself, though what the pipeline holds possible goes on behind it."""
+    text = "Seen by Oxenthorpe at Market Street today, on 02/12/2020"
+    street = Annotation(text.index("Market"), text.index(" today"), "OURS")
+    one = careful(Document("a", text, (street,)), Pipeline("Oxenthorpe", "today", 0.4))
+    assert {text[span.start : span.end] for span in one.sure} == {"Oxenthorpe", "Market Street", "02/12/2020"}
+    assert "Oxenthorpe" not in repr(one)
 
 
 ENGLISH = "The patient was seen for pain in the chest and has had a cough since the day before. "

@@ -111,6 +111,40 @@ def test_what_touches_phi_in_one_note_leaves_from_none() -> None:
     assert texts(counted(documents)) == {"may flower"}
 
 
+STREETS = {
+    "as it stands there": "Market Street",
+    "over the end of a line": "Market\nStreet",
+    "with a blank that does not break": "Market\u00a0Street",
+    "with a hyphen": "Market-Street",
+    "with an accent": "M\u00e1rket Street",
+    "with an accent apart": "Ma\u0301rket Street",
+    "in capitals": "MARKET STREET",
+    "with more": "12 Market Street, Springfield",
+    "with a blank without width": "Market\u200b Street",
+}
+
+
+@pytest.mark.parametrize("written", STREETS)
+def test_attack_what_is_labelled_in_one_note_leaves_with_other_words_beside_it(written: str) -> None:
+    """A street of one note, unlabelled in ten others and in company that it does not have there."""
+    label = STREETS[written]
+    (labelled,) = notes(f"lives at {label} now")
+    labelled = replace(labelled, annotations=(Annotation(9, 9 + len(label), "STREET"),))
+    others = [replace(one, identifier=f"o{one.identifier}") for one in notes(*["the market street clinic"] * 8)]
+    assert "the market street clinic" in texts(counted(others))
+    left = texts(counted([labelled, *others]))
+    assert left == {"street clinic"}
+
+
+def test_what_is_only_possible_leaves_with_other_words_beside_it() -> None:
+    (doubted,) = notes("has chest pain")
+    doubted = replace(doubted, annotations=(Annotation(4, 14, "STREET"),))
+    others = [replace(one, identifier=f"o{one.identifier}") for one in notes(*["severe chest pain"] * 8)]
+    counts = counted(others)
+    counts.add(doubted, sure=())
+    assert texts(counts) == {"severe chest pain"}
+
+
 class Never(ShallowParser):
     """Finds no phrase in a note that has a word of its."""
 

@@ -13,6 +13,7 @@ import pytest
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client import workspace
+from site_client.fragments.careful import Careful
 from site_client.fragments.sifting import Sieve, Tally
 from site_client.fragments.store import Draft, Gone, next_number, notes_path, read_draft, save_draft
 from site_client.sharing.known_notes import DigestKey
@@ -57,7 +58,7 @@ def cut(
     tally, counts = Tally(), counted([], patients=patients)
     sieve = Sieve(DigestKey(site), gone, tally, patients)
     for note in notes:
-        sieve.count(note, counts)
+        sieve.count(Careful(note, note.annotations), counts)
     tally.owners = counts.owners
     return Cut(texts(counts), tally, gone.joined(1, sieve.draft(""), frozenset()))
 
@@ -138,7 +139,7 @@ def test_attack_one_note_in_two_exports_is_no_two_patients(site: Workspace, chan
 def test_what_format_2_kept_is_read_without_runs_of_words(site: Workspace) -> None:
     sieve = Sieve(DigestKey(site), NOTHING, Tally())
     for note in long_notes("ua", "va"):
-        sieve.count(note, counted([]))
+        sieve.count(Careful(note, ()), counted([]))
     draft = sieve.draft("ab" * 32)
     save_draft(site, next_number(site), draft)
     read = read_draft(site, 1)
