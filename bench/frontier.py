@@ -144,16 +144,22 @@ def _white_box(encoder: Construction) -> Attack:
 
 
 def _inversion(encoder: Construction | ClearEncoder) -> Attack:
-    """Words read by a trained network; the interval is that of the difference to what their surroundings give away."""
+    """Words read by a trained network; the interval is that of the difference to what is read without the share.
+
+    That is what their surroundings give away; where PHI is replaced, a share of other PHI too, whichever difference is less sure: of a surrogate,
+    drawn without a look at the word, a network that has not learned all of the surroundings reads more than without it.
+    """
     train, dev = (
         tokenised_corpus(notes, encoder.scheme)
         for notes in (corpora.meddocan("train")[_KNOWN], corpora.meddocan("dev"))
     )
     found = {one.measure: one for one in token_inversion(encoder, spanish(), train, dev, _INVERSION)}
-    top, above = found["top-1, all categories"], found["top-1 above context-only, all categories"]
-    assert top.baseline is not None
-    low, high = (top.baseline + end for end in above.interval)
-    return Attack.of(INVERSION, replace(top, interval=(low, high)))
+    replaced = isinstance(encoder, Construction) and encoder.replaces_phi
+    top = found["top-1, all categories"]
+    above = found[f"top-1 above {'context, casing and placebo' if replaced else 'context-only'}, all categories"]
+    without = top.value - above.value
+    low, high = (without + end for end in above.interval)
+    return Attack.of(INVERSION, replace(top, baseline=without, interval=(low, high)))
 
 
 def _reading(encoder: Construction | ClearEncoder) -> Attack:
@@ -262,7 +268,7 @@ def report(rows: list[Row]) -> None:
         "strongest attack's advantage": "strongest attack's advantage",
         READING: READING,
     }
-    contexts = [attack.without for row in rows for attack in row.attacks if attack.name == INVERSION]
+    without = [attack.without for row in rows for attack in row.attacks if attack.name == INVERSION]
     lines = [
         "# The frontier",
         "",
@@ -271,8 +277,8 @@ def report(rows: list[Row]) -> None:
         f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} where a network shows them. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
         "Advantage: (success - success without the share) / (1 - success without the share), of the attack on PHI for which it is largest; of "
         "constructions at chance that is the luckiest of the attacks. Inversion: the same network without the share reads "
-        f"{min(contexts):.2f} to {max(contexts):.2f} from what surrounds a word; it never learns all of that, so that even a surrogate, "
-        "which is drawn without a look at the word, helps it by a fraction of a point. Casing travels, and every attacker uses it: by it alone the true word is "
+        f"{min(without):.2f} to {max(without):.2f}, from what surrounds a word, or, where PHI is replaced, from a share of other PHI if that is more: even of a surrogate, drawn without "
+        "a look at the word, it reads more than from what surrounds it. Casing travels, and every attacker uses it: by it alone the true word is "
         "first among 100 a little more often than by chance. Content words (at least four letters, not among the 200 commonest): by look-up, a network that learned "
         "on 300 labelled notes and the same share, or both, whichever is best on notes of its own. Intervals, 95%: bootstrap over documents, the same ones on all sides of a worth; exact "
         "for the match and for content words; over words for the white box; over sentences for what inversion reads beyond the context.",
