@@ -16,13 +16,16 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from command_line.shortage import LINE, lacks_memory
 from command_line.standard_streams import ready_streams
 from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
+from foundation.os_errors import shortage
 from foundation.printable import escape_lines, escape_unprintable
 
 Sections = Sequence[tuple[str, Sequence[str]]]
@@ -105,6 +108,8 @@ class Program(Listing):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
+            if lacks_memory(error):
+                return self._fail(LINE, _STORAGE, error)
             return self._fail(
                 f"a fault in this program ({type(error).__name__}); set DEID_COMMONS_DEBUG=1 to see where", 1, error
             )
@@ -119,6 +124,8 @@ class Program(Listing):
         if error.errno == errno.EPIPE:
             # Whoever read our output, such as `head`, has enough of it; click ends in silence.
             raise error
+        if (short := shortage(error, Path(str(error.filename or "a file")))) is not None:
+            self._fail(str(short), _STORAGE, error)
         self._fail(
             f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space",
             _STORAGE,

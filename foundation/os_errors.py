@@ -10,7 +10,23 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 
+MORE_MEMORY = "raise its limit (`ulimit -v`, or that of its container or job)"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def shortage(error: OSError, path: Path) -> StorageError | None:
+    """The `StorageError` for what this process has no more of, whatever it was about to do with `path`; None for any other error."""
+    reason, place = os.strerror(error.errno or 0), path.name or str(path)
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return StorageError(
+            "one more file that can be open",
+            received=reason,
+            advice="raise the limit (`ulimit -n`), or end other programs, and repeat",
+            place=place,
+        )
+    if error.errno == errno.ENOMEM:
+        return StorageError("memory to work with it", received=reason, advice=f"{MORE_MEMORY}, and repeat", place=place)
+    return None
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:
@@ -25,6 +41,8 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         return StorageError(
             "room for the file", received=f"a full disk ({reason})", advice="free some space and repeat", place=place
         )
+    if (short := shortage(error, path)) is not None:
+        return short
     if error.errno == errno.ENOLCK:
         return StorageError(
             "a system and a disk that have file locks",

@@ -7,6 +7,7 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -26,7 +27,7 @@ def read_text(path: Path, max_bytes: int = _MAX_TEXT_BYTES) -> str:
         StorageError: it can't be read, is larger, or is not UTF-8.
     """
     with map_os_errors(path), path.open("rb") as file:
-        data = file.read(max_bytes + 1)
+        data = read_at_most(file, max_bytes + 1)
     if len(data) > max_bytes:
         raise StorageError(f"at most {max_bytes} bytes", received="more", advice="restore the file", place=path.name)
     try:
@@ -34,6 +35,16 @@ def read_text(path: Path, max_bytes: int = _MAX_TEXT_BYTES) -> str:
         return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8").read()
     except UnicodeDecodeError as error:
         raise StorageError("UTF-8 text", received="other bytes", advice="restore the file", place=path.name) from error
+
+
+def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
+    """So many bytes of a file, or all that it has if these are fewer.
+
+    To be asked for a bound of a gigabyte, a file asks for the memory of one, however small it is, which a limit on memory refuses.
+    """
+    size = os.fstat(file.fileno()).st_size
+    # What the kernel makes up as it is read has no size. One more shows that a file has grown.
+    return file.read(min(most_bytes, size + 1) if size else most_bytes)
 
 
 def real_path(path: Path) -> Path:

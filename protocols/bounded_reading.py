@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foundation.os_errors import map_os_errors
-from foundation.reading import regular_size
+from foundation.reading import read_at_most, regular_size
 from protocols.errors import BoundsError
 
 
@@ -18,7 +18,7 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     """
     regular_size(path)
     with map_os_errors(path), path.open("rb") as file:
-        data = file.read(max_bytes + 1)
+        data = read_at_most(file, max_bytes + 1)
     if len(data) > max_bytes:
         raise BoundsError(f"at most {max_bytes} bytes", received="more", advice="refuse the file", place=path.name)
     return data

@@ -157,7 +157,9 @@ def test_every_error_ends_in_one_line_and_a_code_of_the_table(kind: type[Excepti
         (StoppedError(signal.SIGTERM), 143),
         (StoppedError(signal.SIGHUP), 129),
         (ZeroDivisionError("Brunhilda"), 1),
-        (MemoryError(), 1),
+        (MemoryError(), 8),
+        (OSError(errno.ENOMEM, "Brunhilda"), 8),
+        (OSError(errno.EMFILE, "Brunhilda"), 8),
         (RecursionError("Brunhilda"), 1),
         (UnicodeDecodeError("utf-8", b"Brunhilda\xff", 9, 10, "Brunhilda"), 1),
         (KeyError("Brunhilda"), 1),
@@ -169,6 +171,41 @@ def test_whatever_else_happens_is_one_line_without_its_text(error: BaseException
     assert "Brunhilda" not in line
     if code == 1:
         assert type(error).__name__ in line
+
+
+def unloaded() -> ImportError:
+    """As of a module that found no memory for a library, and said something else."""
+    error = ImportError("Brunhilda")
+    error.__cause__ = ImportError("libarrow.so: failed to map segment from shared object")
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Brunhilda"),
+        unloaded(),
+        RuntimeError(
+            "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes. Brunhilda"
+        ),
+        RuntimeError("can't start new thread"),
+        OSError(errno.ENOMEM, "Brunhilda"),
+    ],
+)
+def test_too_little_memory_is_no_fault_of_the_program(error: BaseException) -> None:
+    line = refused(CliRunner().invoke(made_by(error), ["work"]), 8, "memory", "ulimit -v")
+    assert "Brunhilda" not in line
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("a memory of Brunhilda"), ValueError("out of memory"), ImportError("no torch")]
+)
+def test_what_speaks_of_memory_otherwise_stays_a_fault(error: BaseException) -> None:
+    refused(CliRunner().invoke(made_by(error), ["work"]), 1, "a fault in this program")
+
+
+def test_too_many_open_files_are_told_as_that() -> None:
+    refused(CliRunner().invoke(made_by(OSError(errno.EMFILE, "x", "/a/b")), ["work"]), 8, "ulimit -n")
 
 
 def test_debugging_shows_the_error_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,5 +240,5 @@ def _astray(expected: str, received: str) -> SandboxError:
 def _unconfined(received: str) -> UnconfinedError:
     return UnconfinedError(
         f"the check of the payload: expected a child process without network and with limits, got {received}; "
-        "run on Linux with seccomp or network namespaces, with memory to spare, and repeat"
+        "run on Linux with seccomp or network namespaces, with memory and open files to spare (`ulimit`), and repeat"
     )

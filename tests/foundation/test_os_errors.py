@@ -19,6 +19,9 @@ PATH = Path("/notes of Brunhilda/share.parquet")
         (OSError(errno.EFBIG, "x"), "a full disk (File too large)", "free some space"),
         (PermissionError(errno.EACCES, "x", str(PATH)), "Permission denied", "check the path and its permissions"),
         (FileNotFoundError(errno.ENOENT, "x", str(PATH)), "No such file or directory", "check the path"),
+        (OSError(errno.EMFILE, "x"), "Too many open files", "raise the limit (`ulimit -n`)"),
+        (OSError(errno.ENFILE, "x"), "Too many open files in system", "raise the limit (`ulimit -n`)"),
+        (OSError(errno.ENOMEM, "x"), "Cannot allocate memory", "raise its limit (`ulimit -v`"),
         # Libraries raise such: what they say may quote anything.
         (OSError(f"{PATH} looks damaged"), "OSError", "check the path"),
     ],

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from foundation.errors import StorageError
-from foundation.reading import file_sha256, read_text, regular_size
+from foundation.reading import file_sha256, read_at_most, read_text, regular_size
 
 
 def test_text_that_is_absent_or_no_text_is_a_storage_error_that_names_the_file(tmp_path: Path) -> None:
@@ -35,6 +36,26 @@ def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
     assert read_text(tmp_path / "a", 5) == "12345"
     with pytest.raises(StorageError, match="at most 4 bytes"):
         read_text(tmp_path / "a", 4)
+
+
+def test_a_small_file_takes_no_memory_for_all_that_may_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"12345")
+    tracemalloc.start()
+    try:
+        assert read_text(tmp_path / "a", 1 << 30) == "12345"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_has_no_size_is_read_as_well(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with (tmp_path / "pipe").open("wb") as writing:
+        writing.write(b"12345")
+    with open(reading, "rb") as pipe:
+        assert read_at_most(pipe, 4) == b"1234"
+        assert read_at_most(pipe, 4) == b"5"
 
 
 def test_only_regular_files_have_a_size(tmp_path: Path) -> None:

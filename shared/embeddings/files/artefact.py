@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 from foundation.errors import StorageError
 from foundation.files import stage_file, write_text
 from foundation.os_errors import map_os_errors
+from foundation.reading import read_at_most
 from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.members import MemberVectors, Narrowing
@@ -133,8 +134,8 @@ def _sha256(path: Path) -> str:
 
 
 def _vocabulary(path: Path) -> dict[str, Any]:
-    with open_unpacked(path, unpack=False) as handle:
-        raw = handle.read(_MAX_VOCABULARY_BYTES)
+    with map_os_errors(path), path.open("rb") as file:
+        raw = read_at_most(file, _MAX_VOCABULARY_BYTES)
     try:
         vocabulary = json.loads(raw)
     except (ValueError, RecursionError) as error:

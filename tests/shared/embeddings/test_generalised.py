@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
@@ -232,6 +233,17 @@ def test_it_survives_the_disk_in_half_precision(tmp_path: Path) -> None:
     np.testing.assert_allclose(back.matrix, made.matrix, atol=1e-3)
     assert len(np.unique(back.rows(["wd", "we", "zzz"]), axis=0)) <= 3
     assert "wd" not in repr(back)
+
+
+def test_what_is_small_on_the_disk_asks_for_little_memory(tmp_path: Path) -> None:
+    """A limit on memory, as of a job or a container, counts what is asked for, used or not."""
+    save_vectors(generalise(lower(names(40)), mask(40, {1, 2}), 6), tmp_path)
+    tracemalloc.start()
+    try:
+        load_vectors(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_largest_share_survives_the_disk_and_older_releases_have_none(tmp_path: Path) -> None:
