@@ -76,7 +76,7 @@ def with_repeated(
     read, way = decoded(document)
     note = _Note(read.text, tokenise(read.text) if tokens is None or not way.is_written_so else tokens)
     sought = {**also, **note.sayings(read, people, are_public)}
-    mentions = list(note.mentions(sought)) if sought else []
+    mentions = list(note.mentions(_Sought.of(sought))) if sought else []
     return as_written(document, way, join_spans(read, mentions) if mentions else read)
 
 
@@ -86,19 +86,42 @@ def sayings_of(document: Document, people: Set[str] = frozenset(), are_public: A
     return _Note(read.text, tokenise(read.text)).sayings(read, people, are_public)
 
 
+class SayingFinder:
+    """Finds in many documents what others say.
+
+    Args:
+        sayings: of those, see `sayings_of`.
+    """
+
+    def __init__(self, sayings: Sayings) -> None:
+        self._sought = _Sought.of(sayings)
+
+    def __repr__(self) -> str:
+        return "SayingFinder(...)"
+
+    def find(self, document: Document) -> Iterator[Annotation]:
+        """Every mention in a document, of two words or more also in small letters; in no order. They may overlap, and touch what is annotated."""
+        read, way = decoded(document)
+        for one in _Note(read.text, tokenise(read.text)).mentions(self._sought, in_small_letters=True):
+            start, end = way.to_written(one.start, one.end)
+            yield Annotation(start, end, one.category)
+
+
 class _Sought:
     """What is looked for behind the same words, so that these are read once however much begins with them."""
 
-    __slots__ = ("category", "following")
+    __slots__ = ("category", "following", "longest")
 
     def __init__(self) -> None:
         self.following: dict[str, _Sought] = {}
         self.category: str | None = None
+        self.longest = 0
 
     @classmethod
     def of(cls, sayings: Sayings) -> _Sought:
         """All of it, by its first words."""
         root = cls()
+        root.longest = max((len(word) for words in sayings for word in words), default=0)
         for words, category in sayings.items():
             found = root
             for word in words:
@@ -181,18 +204,19 @@ class _Note:
                     said.setdefault((word,), span.category)
         return said
 
-    def mentions(self, sayings: Sayings) -> Iterator[Annotation]:
-        """Wherever one of these is said, as words of their own, and not written like words that name nobody."""
-        sought, longest = _Sought.of(sayings), max(len(word) for words in sayings for word in words)
+    def mentions(self, sought: _Sought, *, in_small_letters: bool = False) -> Iterator[Annotation]:
+        """Wherever one of these is said, as words of their own, and not written like words that name nobody; unless several of those are asked for."""
         for first in range(len(self.words)):
             waiting = [(sought, first)]
             while waiting:
                 said, at = waiting.pop()
-                for word, last in self._words_from(at, longest):
+                for word, last in self._words_from(at, sought.longest):
                     found = said.following.get(word)
                     if found is None:
                         continue
-                    if found.category is not None and self._is_mention(first, last):
+                    # Two words of a name name somebody in small letters, too.
+                    in_small = in_small_letters and last > first + 1
+                    if found.category is not None and self._is_mention(first, last, in_small):
                         yield Annotation(*self._edges(first, last), found.category)
                     if last < len(self.words) and self._is_near(last):
                         waiting.append((found, last))
@@ -201,7 +225,7 @@ class _Note:
         """Whether no more stands between a word and the one ahead than between two words of a mention."""
         return self._spans[at][0] - self._spans[at - 1][1] <= _LONGEST_GAP
 
-    def _is_mention(self, first: int, last: int) -> bool:
+    def _is_mention(self, first: int, last: int, in_small_letters: bool) -> bool:
         start, end = self._edges(first, last)
         if self._text[max(0, start - 1) : start].isalnum() or self._text[end : end + 1].isalnum():
             return False
@@ -209,7 +233,7 @@ class _Note:
         if last == first + 1 and len(self.words[first]) < _LEAST_CHARACTERS and written.isalpha():
             # Two capitals are an abbreviation.
             return written[0].isupper() and (written[1:].islower() or len(written) > _LEAST_LETTERS)
-        return written != written.lower() or _is_unmistakable(written)
+        return in_small_letters or written != written.lower() or _is_unmistakable(written)
 
     def _is_short_name(self, at: int, first: int, last: int) -> bool:
         """Whether a word of two or three letters is written like a name, and is no word of another kind.

@@ -23,6 +23,7 @@ from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.patterns.reading import read
 from shared.pipeline.forgotten.blinding import Blinded, blind
+from shared.pipeline.forgotten.elsewhere import labelled_elsewhere
 from shared.pipeline.forgotten.suspicion import LEAST, suspect
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.referenced import decoded
@@ -104,15 +105,11 @@ class Checker:
         Args:
             checked: as `check` yields them. What it found is found here, at least as surely.
         """
-        waiting: deque[Checked] = deque()
-
-        def documents() -> Iterator[Document]:
-            for one in checked:
-                waiting.append(one)
-                yield one.document
-
-        for document, found in self._look(documents()):
-            yield Checked(document, tuple(settle(document, [*waiting.popleft().suspicions, *found])))
+        given = list(checked)
+        documents = [one.document for one in given]
+        looked = zip(given, self._look(documents), labelled_elsewhere(documents), strict=True)
+        for one, (document, found), labelled in looked:
+            yield Checked(document, tuple(settle(document, [*one.suspicions, *found, *labelled])))
 
     def _look(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Suspicion]]]:
         """Each text with everything that is found in it."""

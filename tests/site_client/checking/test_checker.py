@@ -80,6 +80,40 @@ def test_half_of_a_date_is_found_by_who_reads_the_label_too() -> None:
     assert left == {"2019": pytest.approx(0.99)}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Ysolde\nQuenby",
+        "YSOLDE QUENBY",
+        "ysolde quenby",
+        "Ysolde\u00a0Quenby",
+        "Ysolde-Quenby",
+        "Ysold\u00e9 Quenby",
+        "Ysolde\u0301 Quenby",
+        "Quenby",
+    ],
+)
+def test_what_another_note_has_labelled_is_listed_and_not_what_encode_hides(written: str) -> None:
+    """No rule and no list knows the name; a share that called it unknown would tell that it was labelled elsewhere."""
+    labelled = note("labelled", "Seen today: ", ("Ysolde Quenby", "PATIENT"), ". The ward is full.")
+    name = Document("a", "Quenby", (Annotation(0, 6, "PATIENT"),))
+    forgotten = Document("forgotten", f"Later on {written} walked home with the ward sister.")
+    looking = Checker(SCHEME)
+    hidden = list(looking.check([labelled, name, forgotten]))
+    assert not hidden[-1].suspicions
+    *_, checked = looking.read_labelled(hidden)
+    assert [(forgotten.text[one.start : one.end], one.category) for one in checked.suspicions] == [(written, "PATIENT")]
+    alone = [Document(one.identifier, one.text) for one in (labelled, name, forgotten)]
+    assert list(looking.check(alone))[-1] == hidden[-1]
+
+
+def test_words_of_a_dictionary_are_listed_under_no_label_of_another_note() -> None:
+    labelled = note("labelled", "She works in the ", ("Emergency Department", "HOSPITAL"), ".")
+    other = Document("other", "Later on the Emergency Department was full.")
+    looking = Checker(SCHEME)
+    assert not list(looking.read_labelled(looking.check([labelled, other])))[-1].suspicions
+
+
 @pytest.mark.parametrize("title", ["Dra", "Mrs", "Doctor", "Hospital", "Sr"])
 def test_a_title_that_a_label_leaves_is_half_as_sure(title: str) -> None:
     text = f"{title} Oxenthorpe"
