@@ -144,7 +144,7 @@ def _known_categories() -> frozenset[str]:
 def _kind(name: str, stated: Mapping[str, Any], category: str) -> Kind:
     def rules(patterns: Sequence[str]) -> tuple[Rule, ...]:
         check = stated.get("check", "")
-        return tuple(Rule(name, category, stated["certainty"], _compiled(one), check) for one in patterns)
+        return tuple(Rule(name, category, stated["certainty"], compiled(one), check) for one in patterns)
 
     return Kind(
         name,
@@ -161,8 +161,13 @@ def _named() -> Mapping[str, str]:
     return tomllib.loads(read_text(_FOLDER / _WORDS))
 
 
+def words_named(name: str) -> tuple[str, ...]:
+    """The words that `words.toml` has under a name."""
+    return tuple(_named()[name].split())
+
+
 def _words(stated: str | Sequence[str]) -> tuple[str, ...]:
-    return tuple(_named()[stated].split()) if isinstance(stated, str) else tuple(stated)
+    return words_named(stated) if isinstance(stated, str) else tuple(stated)
 
 
 def _expression(name: str) -> str:
@@ -172,7 +177,13 @@ def _expression(name: str) -> str:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """An expression as `words.toml` says that one is written.
+
+    Args:
+        pattern: in verbose form.
+    """
+
     def replaced(found: re.Match[str]) -> str:
         text = found[0]
         for name, letters in _CLASSES.items():

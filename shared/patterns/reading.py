@@ -20,6 +20,7 @@ _WRAPPED = re.compile(r"\n(?<=[^\n]{50}\n)(?<![^\n]{140}\n)(?=[^\W_]|\()(?!\d{1,
 # How far ahead of a wrap begins what goes on behind it.
 _AHEAD = 60
 _MOST_MARKS = 8
+_FIRST = re.compile(r"(?:^|[\n.:;?!])[\s\"'(-]*$")
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +84,16 @@ def join_wrapped(text: str) -> str:
         text: in plain signs.
     """
     return _WRAPPED.sub(" ", text)
+
+
+def begins_sentence(text: str, place: int) -> bool:
+    """Whether a word begins a sentence, or a line: there it has a capital whatever it is.
+
+    Args:
+        text: in plain signs.
+        place: of the word.
+    """
+    return _FIRST.search(text, max(0, place - 8), place) is not None
 
 
 def read(text: str) -> Reading:

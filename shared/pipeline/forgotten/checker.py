@@ -19,6 +19,7 @@ from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.engine import Patterns
+from shared.patterns.given_names import GivenNames
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.patterns.reading import read
@@ -71,6 +72,7 @@ class Checker:
         pipeline: the newest one that was pulled; None where there is none.
         listed: what it finds is certain; None where the hospital gave no lists.
         above: how probable it must be that something is hidden: what is so probable stands by itself, whatever is beside it.
+        given: names of the hospital's country; what they find is no surer than what the shipped lists do.
     """
 
     def __init__(
@@ -79,12 +81,17 @@ class Checker:
         pipeline: Pipeline | None = None,
         listed: OwnLists | None = None,
         above: float = HIDE_ABOVE,
+        given: GivenNames | None = None,
     ) -> None:
         self._scheme, self._pipeline, self._listed = scheme, pipeline, listed
         self._levels = (LEAST, max(LEAST, above))
         # Rules and lists of all languages: what a release says of itself may add to what is found, and take nothing of it away.
         self._patterns = Patterns(scheme)
-        self._names = NameLists(scheme)
+        self._names = NameLists(scheme, given=given)
+        self.own_lists = listed is not None or bool(given)
+        """Whether lists of the hospital's own look, too."""
+        self.given = {} if given is None else given.counts()
+        """How many names of each kind the hospital gave."""
 
     def check(self, documents: Iterable[Document]) -> Iterator[Checked]:
         """Each note with what was found in it, in their order; the words of labelled spans change nothing of it."""
