@@ -7,6 +7,7 @@ keys/           Ed25519 keys of the site, each named by its id; the private half
                 vaults; they are made on first use, and a lost one is not made anew unasked
 known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice, and of the notes of trainings; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
+lists.json      names of the hospital's country, for its owner alone, see `site_client.checking.given_lists`; they never leave
 releases/       the releases that were pulled, verified
 log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`
 adapted/        heads that were adapted to the hospital's own notes, for their owner alone, see `site_client.own_head.record`

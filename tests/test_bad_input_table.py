@@ -328,6 +328,12 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client fragment {notes} --out a --quarantine a --workspace {fourth}", 2, "apart from --out"),
     ("site-client encode {notes} --out a.parquet --accept-unprotected --workspace {north}", 32, "--approver"),
     ("site-client labels {text} --workspace {north}", 3, "got none"),
+    # Lists of names that are none.
+    ("site-client lists --people {empty} --workspace {north}", 2, "a name with a letter"),
+    ("site-client lists --streets {parquet} --workspace {north}", 2, "expected"),
+    ("site-client lists --places {folder} --workspace {north}", 2, "is a directory"),
+    ("site-client lists --people {text} --remove people --workspace {north}", 2, "give one"),
+    ("site-client lists --people {text} --workspace {folder}", 30, "site-client init"),
     ("site-client labels {unknown} --out {text} --workspace {north}", 2, "new file"),
     ("site-client labels {unknown} --workspace {bare}", 30, "site-client pull"),
     ("site-client check {text} --workspace {north}", 3, "nobody has labelled"),

@@ -97,6 +97,7 @@ TORCHLESS = {
     "site-client log compare": "north.checkpoint --workspace north",
     "site-client release-code": "--workspace north",
     "site-client labels": "notes/north --workspace north",
+    "site-client lists": "--workspace north",
     "site-client approve-fragments": "fingerprint --approver A --digest 0 --workspace north",
     "site-client vault": "south.vault --workspace south",
     "site-client review": "notes/north --export reviewed.jsonl --everything --workspace north",

@@ -46,6 +46,10 @@ answers "$SERVER/releases/metadata/timestamp.json"
 # St Anne pulls, looks for what nobody labelled, encodes, looks at what leaves, and submits.
 cd st-anne
 site-client pull "$SERVER/releases" --ca "$TLS/ca.pem" --fingerprint "$(typed ../provider.txt)"
+printf 'name;count\nVan der Meulen;12\nOyelaran;7\n' > surnames.csv
+printf 'Kilburn Terrace\nRue de la Paix\n' > streets.txt
+site-client lists --people surnames.csv --streets streets.txt
+site-client lists --remove streets
 site-client check "$NOTES/st-anne.jsonl" --least 0.9 --out to-look-at.json
 site-client check "$NOTES/st-anne.jsonl" --corrected corrected.jsonl > /dev/null
 site-client encode "$NOTES/st-anne.jsonl" --out share.parquet

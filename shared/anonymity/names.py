@@ -29,13 +29,16 @@ def read_names(path: Path) -> tuple[str, ...]:
         StorageError: the file can't be read, or is not UTF-8.
     """
     rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
-    return _words(row[0] for row in rows[_has_header(rows) :])
+    return _words(row[0] for row in rows[has_header(rows) :])
 
 
-def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table begins with the names of its columns: of one column all other rows are numbers.
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table begins with the names of its columns: of one column, not the first, all other rows are numbers.
 
     A header that counted as a name would hide the word "name", by which notes say that one follows.
+
+    Args:
+        rows: its cells.
     """
     if len(rows) < 2:
         return False

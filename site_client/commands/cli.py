@@ -16,7 +16,7 @@ from shared.errors import ConfigurationError
 from site_client.commands.approval import accept_option, answering_option, read_acceptance
 from site_client.commands.federate import federate
 from site_client.commands.keys import enrol, keys, warn_of_expiry
-from site_client.commands.labels import check, labels
+from site_client.commands.labels import check, labels, lists
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
 from site_client.commands.options import existing_path, folder_option, lists_option, sentences_option
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
-    ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
+    ("Share labelled notes", ("labels", "lists", "check", "encode", "inspect", "submit", "receipts")),
     ("Train together over a connection", ("federate",)),
     ("De-identify notes", ("deid", "deid-merge", "vault", "evaluate", "review", "adapt", "serve-local")),
     ("Share phrases as text", ("fragment", "approve-fragments")),
@@ -318,6 +318,7 @@ main.add_command(fragment)
 main.add_command(keys)
 main.add_command(labels)
 main.add_command(ledger)
+main.add_command(lists)
 main.add_command(log)
 main.add_command(merge)
 main.add_command(policy)

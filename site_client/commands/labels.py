@@ -1,19 +1,20 @@
-"""`site-client labels` and `check`: what is labelled in the hospital's own notes, and what may be PHI and is not."""
+"""`site-client labels`, `lists` and `check`: what is labelled in the hospital's own notes, and what may be PHI and is not."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from command_line.commands import Computation, examples, json_option, report
-from command_line.notes_options import NotesOptions, notes_options
+from command_line.notes_options import ENCODINGS, NotesOptions, notes_options
 from command_line.written_file import NewFile, WrittenFile
 from foundation.reading import real_path
 from shared.errors import ConfigurationError
-from site_client.commands.options import existing_path, folder_option, lists_option
+from site_client.commands.options import LISTS, existing_file, existing_path, folder_option, lists_option
 
 _file = click.Path(path_type=Path, dir_okay=False)
 # As `site_client.checking.listing` writes it.
@@ -62,6 +63,95 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
 
 def _called(category: str | None) -> str:
     return "?" if category is None else category or "hidden; the release has no label for it"
+
+
+@click.command(
+    epilog=examples(
+        "site-client lists --people first-names.csv --people surnames.csv --places towns.txt --streets streets.csv",
+        "site-client lists --streets strassen.csv --column name_lang --encoding windows-1252",
+        "site-client lists",
+        "site-client lists --remove streets",
+    )
+)
+@click.option("--people", type=existing_file, multiple=True, help="Given names, surnames; repeat it for several files.")
+@click.option("--places", type=existing_file, multiple=True, help="Towns, villages, regions.")
+@click.option("--streets", type=existing_file, multiple=True, help="Streets, with what they are called or without.")
+@click.option("--remove", type=click.Choice(LISTS), multiple=True, help="Take a list out.")
+@click.option(
+    "--column",
+    help="Where the names stand in a table, by its first line (default: columns that are called what names are, else the first that has words).",
+)
+@click.option(
+    "--encoding",
+    type=click.Choice(ENCODINGS),
+    default=ENCODINGS[0],
+    show_default=True,
+    help="What files are in that are no UTF-8.",
+)
+@folder_option
+@json_option
+def lists(
+    people: tuple[Path, ...],
+    places: tuple[Path, ...],
+    streets: tuple[Path, ...],
+    remove: tuple[str, ...],
+    column: str | None,
+    encoding: str,
+    root: Path,
+    as_json: bool,
+) -> None:
+    """Give the names of your country's people, places and streets, which `check`, `encode`, `review` and `federate` then look for, too; or show what was given.
+
+    A file is a text with a name a line, or a table. It takes the place of what was given before of its kind.
+    """
+    from site_client import workspace
+    from site_client.checking.given_lists import change_lists, given_names
+    from site_client.checking.name_files import read_name_file
+
+    files = {kind: paths for kind, paths in zip(LISTS, (people, places, streets), strict=True) if paths}
+    if both := sorted(files.keys() & set(remove)):
+        raise ConfigurationError(f"--remove: expected a list that is not given beside it, got {both[0]}; give one")
+    if column is not None and not files:
+        raise ConfigurationError(
+            "--column: expected a file beside it, got none; give one by --people, --places or --streets"
+        )
+    opened = workspace.open_workspace(root)
+    read = [(kind, path, read_name_file(path, kind, encoding, column)) for kind in files for path in files[kind]]
+    if read or remove:
+        names = {kind: [name for one, _, file in read if one == kind for name in file.names] for kind in files}
+        before, now = change_lists(opened, names, remove)
+    else:
+        before = now = given_names(opened)
+    lines = [
+        f"{path.name}: {len(file.names)} names" + ("" if file.column is None else f" in its column {file.column}")
+        for _, path, file in read
+    ]
+    lines += [
+        f"{kind}: in the place of {before.counts()[kind]} names that were given before"
+        for kind in files
+        if before.counts()[kind]
+    ]
+    lines.append(_counted(now.counts()))
+    lines.append(
+        "looked for beside the lists that come with the program; no command sends them"
+        if now
+        else "no lists were given: names of Spain and the USA, which come with the program, are looked for alone"
+    )
+    report(
+        {
+            "lists": now.counts(),
+            "files": [
+                {"file": str(path), "kind": kind, "names": len(file.names), "column": file.column}
+                for kind, path, file in read
+            ],
+        },
+        lines,
+        as_json=as_json,
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in counts.items())
 
 
 @click.command(
@@ -122,6 +212,8 @@ def check(
         lines.append("the words are shown on a terminal only; --out FILE writes them into a file for you alone")
     counts = ", ".join(f"{name} {count}" for name, count in count_by_category(listed).items()) or "none"
     lines.append(f"{len(listed)} stretches of text in {len(checked)} notes may be PHI that nobody labelled: {counts}")
+    if any(checker.given.values()):
+        lines.append(f"the hospital's own lists looked, too: {_counted(checker.given)}")
     if opened.pipeline is None:
         lines.append("looked for by patterns and lists of names alone: no pipeline runs here yet")
     if out is not None:
@@ -143,5 +235,6 @@ def check(
         "hidden_by_encode": above,
         "quarantined": read.quarantined,
         "pipeline": opened.pipeline is not None,
+        "lists": dict(checker.given),
     }
     report(result, lines, as_json=as_json)

@@ -30,6 +30,8 @@ PROCEDURES = (
 )
 """Those of `site_client.policy.site_policy`."""
 AUDITS = ("full", "quick")
+LISTS = ("people", "places", "streets")
+"""Those of `shared.patterns.given_names`."""
 
 folder_option = click.option(
     "--workspace",

@@ -8,6 +8,7 @@ from typing import Protocol
 from shared.document import Annotation, Document
 from shared.labels import LabelScheme
 from shared.patterns.engine import Patterns
+from shared.patterns.given_names import GivenNames
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.pipeline.forgotten.checker import settle
@@ -31,13 +32,14 @@ class PipelineFinder:
     Args:
         scheme: of the project.
         pipeline: None where none was pulled: then there are doubts alone.
+        given: names of the hospital's country.
     """
 
-    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None) -> None:
+    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None, given: GivenNames | None = None) -> None:
         self._scheme, self._pipeline = scheme, pipeline
         # As in a search for forgotten labels: what a release says of its language ends no search.
         self._patterns = Patterns(scheme)
-        self._names = NameLists(scheme)
+        self._names = NameLists(scheme, given=given)
 
     def find(self, document: Document) -> list[Span]:
         """See `Finder`."""

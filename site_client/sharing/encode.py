@@ -180,6 +180,7 @@ def encode(
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
     above = hide_above if construction.replaces_phi else None
+    checker = None if above is None else make_checker(workspace, construction.scheme, listed, above)
     labelled, notes, without_labels, hidden = False, 0, 0, 0
 
     def counted() -> Iterator[Document]:
@@ -191,10 +192,10 @@ def encode(
 
     def checked() -> Iterator[Document]:
         nonlocal hidden
-        if above is None:
+        if above is None or checker is None:
             yield from counted()
             return
-        for found in make_checker(workspace, construction.scheme, listed, above).check(counted()):
+        for found in checker.check(counted()):
             document = found.with_doubts(above)
             hidden += len(document.annotations) - len(found.document.annotations)
             yield document
@@ -244,7 +245,8 @@ def encode(
         key = workspace.key()
         manifest = seal_share(draft, fields, key, checked=writer.checked)
         pipeline = None if above is None or workspace.pipeline is None else workspace.pipeline.digest
-        looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up, lists=listed is not None)
+        lists = checker is not None and checker.own_lists
+        looked = Looked(above, pipeline, hidden, notes, without_labels, again, given_up, lists=lists)
         write_report(draft, manifest, guarded, looked, key)
         sieve.save(sequence)
         put_in_place(draft, out)

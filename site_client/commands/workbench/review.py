@@ -176,6 +176,7 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )
         compute_on_one_thread()
+        from site_client.checking.given_lists import given_names
         from site_client.own_head.in_use import load_in_use
         from site_client.review.prelabel import PipelineFinder
 
@@ -185,7 +186,7 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
             for line in used.lines():
                 say(line, err=as_json)
             warn_of_language(project.notes, pipeline.encoder.vectors.words)
-        return PipelineFinder(project.scheme, pipeline)
+        return PipelineFinder(project.scheme, pipeline, given_names(opened))
 
     def announce(address: str) -> None:
         say(f"open {address}", err=as_json)
