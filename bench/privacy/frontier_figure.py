@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from shared.report.plots import BLUE, GREEN, GREY, ORANGE, svg
 
+Side = Literal["left", "right"]
 _LOOKS = {
     "raw notes pooled": (GREY, "*"),
     "provider alone": (GREY, "X"),
@@ -25,8 +26,8 @@ _LOOKS = {
     "three-part": (ORANGE, "^"),
     "dann": (ORANGE, "v"),
 }
-# In per cent, of either panel: labels lie towards it.
-_MIDDLE, _HALF = 10.0, 50.0
+# In per cent: labels of PHI lie towards it, those of other words, most of which crowd there, away from it.
+_MIDDLE, _CROWD = 10.0, 5.0
 # Between the labels of points that crowd one another, in points of F1.
 _GAP = 0.65
 
@@ -61,18 +62,12 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
 
     def draw(made: Figure) -> None:
         phi, words = made.subplots(1, 2, sharey=True)
-        _plot(phi, points, [100 * point.advantage for point in points], _MIDDLE)
-        # Linear about 0, where estimates lie on either side, and logarithmic from 1%.
-        phi.set_xscale("symlog", linthresh=1, linscale=0.6)
-        phi.set_xlim(-1, 130)
-        phi.set_xticks([-1, 0, 1, 3, 10, 30, 100])
-        phi.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        _plot(phi, points, [100 * point.advantage for point in points], _MIDDLE, ("left", "right"))
         phi.set_xlabel(
             "PHI: advantage of the strongest attack, %\n(0: as good as without the share; 100: always right)"
         )
         phi.set_ylabel("strict entity F1, %")
-        _plot(words, points, [100 * point.read for point in points], _HALF)
-        words.set_xlim(-4, 104)
+        _plot(words, points, [100 * point.read for point in points], _CROWD, ("right", "left"))
         words.set_xlabel("no PHI: content words read, %")
         phi.margins(y=0.1)
         worth = words.secondary_yaxis(
@@ -91,15 +86,23 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
     return svg(11.0, 5.6, draw)
 
 
-def _plot(axes: Axes, points: Sequence[Point], across: Sequence[float], middle: float) -> None:
+def _plot(
+    axes: Axes, points: Sequence[Point], across: Sequence[float], middle: float, sides: tuple[Side, Side]
+) -> None:
     """Draw and name the points.
 
     Args:
         axes: of the panel.
         points: what was measured.
         across: of each, in per cent.
-        middle: points from here on have their label on their left.
+        middle: in per cent.
+        sides: of the label, where its point is: of points below the middle, and of the others.
     """
+    # Linear about 0, where estimates lie on either side, and logarithmic from 1%.
+    axes.set_xscale("symlog", linthresh=1, linscale=0.6)
+    axes.set_xlim(-1, 130)
+    axes.set_xticks([-1, 0, 1, 3, 10, 30, 100])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     known: set[str] = set()
     for point, place in zip(points, across, strict=True):
         colour, marker = _LOOKS[point.family]
@@ -107,12 +110,12 @@ def _plot(axes: Axes, points: Sequence[Point], across: Sequence[float], middle: 
         known.add(point.family)
         axes.plot(place, 100 * point.strict, marker, color=colour, markersize=8, linestyle="", label=label)
     placed = [(point, place) for point, place in zip(points, across, strict=True) if point.setting]
-    _label(axes, [one for one in placed if one[1] < middle], "left")
-    _label(axes, [one for one in placed if one[1] >= middle], "right")
+    _label(axes, [one for one in placed if one[1] < middle], sides[0])
+    _label(axes, [one for one in placed if one[1] >= middle], sides[1])
     axes.grid(alpha=0.25)
 
 
-def _label(axes: Axes, placed: Sequence[tuple[Point, float]], side: Literal["left", "right"]) -> None:
+def _label(axes: Axes, placed: Sequence[tuple[Point, float]], side: Side) -> None:
     """Name the settings, from the top down, none over the one above it.
 
     Args:
