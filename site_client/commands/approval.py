@@ -65,10 +65,9 @@ def at_terminal() -> bool:
 
 def inspection_of(workspace: Workspace, share: Path) -> list[str]:
     """What is in a share, without its notes, for people."""
-    from shared.labels import load_scheme_file
-    from site_client.sharing.inspect import inspect, inspection_lines
+    from site_client.sharing.inspect import inspect, inspection_lines, scheme_of
 
-    return inspection_lines(inspect(workspace, share, load_scheme_file(workspace.release().folder), None))
+    return inspection_lines(inspect(workspace, share, scheme_of(workspace, share), None))
 
 
 def read_acceptance(accepted: bool, approver: str | None) -> Acceptance | None:

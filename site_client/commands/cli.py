@@ -273,16 +273,15 @@ def inspect_share(
     """Show a share as anybody reads it who has the release, and how it is protected; or every phrase of a file of fragments."""
     from command_line.notes import Notes
     from protocols.share.fragments import are_fragments
-    from shared.labels import load_scheme_file
     from site_client import workspace
-    from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
+    from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines, scheme_of
 
     options = NotesOptions.of(reading).apart_from(notes=notes, page=page)
     if are_fragments(share):
         show_fragments(root, share, notes, page, options, as_json=as_json)
         return
     opened = workspace.open_workspace(root)
-    scheme = load_scheme_file(opened.release().folder)
+    scheme = scheme_of(opened, share)
     given = None if notes is None else Notes(notes, options, scheme, to_share=True)
     found = inspect(opened, share, scheme, given, sentences or (SAMPLE if page is None else ON_PAGE))
     # What is not a screen may be a log.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.feature_columns import FeatureColumn
-from protocols.errors import ProtocolError
+from protocols.errors import OtherReleaseError, ProtocolError
 from protocols.features import stored_name
 from protocols.payload.sentence_block import CODES, row_bytes
 from protocols.share.manifest import ShareManifest
@@ -22,7 +22,7 @@ from shared.constructions.procedures.coded import Coded
 from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import EmbeddingError, ModelError
-from shared.labels import LabelScheme
+from shared.labels import LabelScheme, load_scheme_file
 from site_client.errors import PolicyError
 from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.approval import signed_manifest
@@ -125,6 +125,25 @@ class Inspection:
         }
 
 
+def scheme_of(workspace: Workspace, share: Path) -> LabelScheme:
+    """The labels of a share: those of the release that it was made with, whatever was pulled since.
+
+    Where that release is not here any more it is the one in use, if it has a scheme of this name and size.
+
+    Raises:
+        OtherReleaseError: neither has.
+        ProtocolError, StorageError: the share, or the release, is damaged; or it is no share of this site.
+    """
+    manifest = signed_manifest(workspace, share).manifest
+    try:
+        return load_scheme_file(find_release(workspace, manifest.release).folder)
+    except OtherReleaseError:
+        scheme = load_scheme_file(workspace.release().folder)
+        if (scheme.name, len(scheme.tags)) != (manifest.label_scheme, manifest.tags):
+            raise
+        return scheme
+
+
 def inspect(
     workspace: Workspace,
     path: Path,
@@ -137,7 +156,7 @@ def inspect(
     Args:
         workspace: of the site.
         path: the payload, its manifest beside it.
-        scheme: of the release.
+        scheme: its labels, see `scheme_of`.
         documents: the notes that it was made from, labelled in the words of the scheme: the share is searched for their text, and its
             sentences are found again in them.
         sentences: how many of its sentences are read.

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aggregator import workspace as provider_workspace
+from aggregator.publishing import releases
 from protocols.errors import ProtocolError
 from protocols.keys.signing import REPORT_CONTEXT, SHARE_CONTEXT, PrivateKey
 from protocols.payload.opening import open_payload
@@ -23,6 +25,7 @@ from shared.constructions.construction import Protection
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
 from site_client.policy.stored import load_policy
+from site_client.releases.pull import pull
 from site_client.sharing.drafts import report_path
 from site_client.sharing.encode_report import CategoryReport, EncodeReport, Looked, looked_lines, read_report
 from site_client.sharing.inspect import attacker_lines, inspect, inspection_lines
@@ -30,6 +33,8 @@ from site_client.sharing.inspect_page import write_page
 from site_client.sharing.readable.chance import Chance
 from site_client.sharing.readable.side_channels import channels
 from site_client.workspace import open_workspace
+from tests import constructions
+from tests.audited import write_audit
 from tests.loop import Loop, done, hospital, refused, values
 from tests.protocols.payload.blocks import make_block
 from tests.site_client import sites
@@ -331,6 +336,36 @@ def test_the_page_says_what_a_withdrawal_leaves_and_what_is_not_protected(built_
     assert "stands as any other word" in limits
     assert "which sentences are of one note" in limits
     assert "tell some patients apart" in limits
+
+
+def _pull_one_of_other_labels(root: Path, categories: tuple[str, ...]) -> None:
+    """The provider publishes a second release, with other categories under the same name, and the hospital takes it into use."""
+    central = provider_workspace.open_workspace(root / "provider")
+    scheme = LabelScheme(load_scheme("i2b2_2014").name, categories)
+    constructions.surrogates(sites.vocabulary(), scheme, SurrogateBank([(0, ("Anna",))])).save(central.representer)
+    write_audit(central.root / "audit", releases.representer_digest(central))
+    releases.publish_representer(central)
+    pull(open_workspace(root / "site"))
+
+
+@pytest.mark.parametrize("keep", [-1, 5], ids=["in another order", "fewer"])
+def test_attack_a_later_release_names_the_labels_of_an_earlier_share(keep: int, tmp_path: Path) -> None:
+    """Who approves, or looks back at what left, would read of dates where names are; or the program would fail."""
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)])
+    site, all_of_them = sites.site(tmp_path, sites.surrogates(bank)), load_scheme("i2b2_2014").categories
+    share, notes, at = tmp_path / "a.parquet", write_notes(tmp_path / "notes", NOTES[:4]), ("--workspace", site.root)
+    done(hospital("encode", notes, "--out", share, *at))
+    before = values(hospital("inspect", share, "--notes", notes, "--json", *at))
+    _pull_one_of_other_labels(tmp_path, all_of_them[::-1] if keep < 0 else all_of_them[:keep])
+    after = values(hospital("inspect", share, "--notes", notes, "--json", *at))
+    assert after["phi_tokens"] == before["phi_tokens"]
+    assert (after["read"], after["sentences_alone"]) == (before["read"], before["sentences_alone"])
+    shutil.rmtree(site.root / "releases" / "0001-representer")
+    line = hospital("inspect", share, *at)
+    if keep < 0:
+        assert "can NOT be listed here without its release" in done(line).stdout
+    else:
+        refused(line, 10, "release")
 
 
 @pytest.mark.parametrize("hides_casing", [False, True])
