@@ -14,7 +14,7 @@ from typing import Any
 
 from foundation.files import write_text
 from protocols.bounded_reading import read_bounded
-from protocols.errors import ProtocolError
+from protocols.errors import ProtocolError, UnknownSignerError
 from protocols.keys.signing import REPORT_CONTEXT, PrivateKey, PublicKey, Signature
 from protocols.share.manifest import ShareManifest
 from shared.constructions.construction import Protection
@@ -25,6 +25,8 @@ from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
 
 FORMAT = 2
+# Of versions that signed none.
+_UNSIGNED = 1
 _MAX_BYTES = 1 << 20
 
 
@@ -84,16 +86,16 @@ class EncodeReport:
         neighbours: words that each PHI word was held against; 0 where none had to be.
         sample: whether only some pairs were looked at.
         categories: by PHI category; "all" is all of them together.
-        looked: for more PHI.
-        hidden_words: labelled PHI of no category of the release that is in the share.
+        looked: for more PHI; None where an earlier version wrote the report, which signed none, so that anybody may have.
+        hidden_words: labelled PHI of no category of the release that is in the share; None likewise.
     """
 
     protection: Protection
     neighbours: int
     sample: bool
     categories: dict[str, CategoryReport]
-    looked: Looked
-    hidden_words: int
+    looked: Looked | None
+    hidden_words: int | None
 
     @property
     def known_ahead(self) -> bool:
@@ -125,7 +127,7 @@ def write_report(share: Path, manifest: ShareManifest, guarded: Guarded, looked:
 
 
 def read_report(share: Path, manifest: ShareManifest, keys: Sequence[PublicKey]) -> EncodeReport | None:
-    """The report of exactly this share, as this site signed it; None where there is none.
+    """The report of exactly this share, as this site signed it, or as an earlier version wrote it; None where there is none.
 
     Args:
         share: the payload.
@@ -133,23 +135,23 @@ def read_report(share: Path, manifest: ShareManifest, keys: Sequence[PublicKey])
         keys: that the site has or had.
 
     Raises:
-        SiteError: it is damaged, changed, of another share, or of an earlier version, which did not sign it.
+        SiteError: it is damaged, changed, or of another share.
     """
     path = report_path(share)
     if not path.exists():
         return None
     wrong = SiteError(
-        f"{path.name}: expected the report of this share as this site signed it, got another file, one that was changed, or one of an earlier "
-        "version, which signed none; encode the notes again, or remove it"
+        f"{path.name}: expected the report of this share as this site signed it, got another file, or one that was changed; encode the notes "
+        "again, or remove it"
     )
     try:
-        envelope = json.loads(read_bounded(path, _MAX_BYTES))
-        stated, signature = envelope["report"], Signature.from_json(envelope["signature"], path.name)
-        signer = next((key for key in keys if key.key_id == signature.key_id), None)
-        if signer is None:
-            raise wrong
-        signer.verify(REPORT_CONTEXT, _signed_bytes(stated), signature)
-        if stated["format"] != FORMAT or stated["payload_sha256"] != manifest.payload_sha256:
+        read = json.loads(read_bounded(path, _MAX_BYTES))
+        unsigned = read.get("format") == _UNSIGNED
+        stated = read if unsigned else _signed_part(read, keys)
+        if (
+            stated["format"] != (_UNSIGNED if unsigned else FORMAT)
+            or stated["payload_sha256"] != manifest.payload_sha256
+        ):
             raise wrong
         found = stated["white_box"]
         casing = found["with_casing"]
@@ -165,12 +167,28 @@ def read_report(share: Path, manifest: ShareManifest, keys: Sequence[PublicKey])
             for name, one in found["representation"].items()
         }
         protection = Protection(found["construction"])
-        looked, hidden = _looked(stated["looked"]), stated["hidden"]
-        # Where PHI is not replaced the sentences that hold it stay here.
-        words = 0 if hidden["sentences_left_out"] else int(hidden["words"])
+        looked, words = None, None
+        if not unsigned:
+            looked, hidden = _looked(stated["looked"]), stated["hidden"]
+            # Where PHI is not replaced the sentences that hold it stay here.
+            words = 0 if hidden["sentences_left_out"] else int(hidden["words"])
         return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories, looked, words)
     except (ProtocolError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise wrong from error
+
+
+def _signed_part(envelope: dict[str, Any], keys: Sequence[PublicKey]) -> dict[str, Any]:
+    """What this site has signed.
+
+    Raises:
+        ProtocolError: it has not.
+    """
+    stated, signature = envelope["report"], Signature.from_json(envelope["signature"], REPORT_SUFFIX)
+    key = next((key for key in keys if key.key_id == signature.key_id), None)
+    if key is None:
+        raise UnknownSignerError("a report that this site signed", received="one by another key")
+    key.verify(REPORT_CONTEXT, _signed_bytes(stated), signature)
+    return dict(stated)
 
 
 def _signed_bytes(stated: dict[str, Any]) -> bytes:
@@ -192,17 +210,23 @@ def _looked(stated: dict[str, Any]) -> Looked:
     )
 
 
-def warnings(looked: Looked | None) -> list[str]:
+def warnings(report: EncodeReport | None) -> list[str]:
     """What who approves has to know ahead of all else: that nothing looked for forgotten labels, or less than usual; most often none.
 
     Args:
-        looked: what the report of the share says; None where it is not there.
+        report: of the share; None where it is not there.
     """
-    if looked is None:
+    if report is None:
         # Otherwise a share that nothing looked at would pass for one that was, once it is copied.
         return [
             f"whether anything looked for PHI that nobody labelled is not known here: the report of the share (*{REPORT_SUFFIX}) is not beside it; copy it along "
             "from where the share was encoded"
+        ]
+    looked = report.looked
+    if looked is None:
+        return [
+            f"whether anything looked for PHI that nobody labelled is not known: the report of the share (*{REPORT_SUFFIX}) is one of an earlier version, which signed "
+            "none, so whoever could write it may have changed it; encode the notes again to know"
         ]
     if looked.hide_above is None:
         return ["nothing looked for PHI that nobody labelled: what annotators missed leaves as any other word"]

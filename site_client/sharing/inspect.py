@@ -90,7 +90,7 @@ class Inspection:
         of_notes = "" if self.given is None else self.given.warning
         return [
             *([of_notes] if of_notes else []),
-            *warnings(self.looked),
+            *warnings(self.report),
         ]
 
     @property

@@ -209,12 +209,6 @@ def _as_if_looked_at(envelope: dict[str, Any]) -> None:
     envelope["report"]["looked"] |= {"hide_above": 0.5, "pipeline": "ab" * 32, "hidden": 31}
 
 
-def _as_an_earlier_version_wrote_it(envelope: dict[str, Any]) -> None:
-    stated = envelope["report"] | {"format": 1}
-    envelope.clear()
-    envelope.update(stated)
-
-
 def _signed_by_another(envelope: dict[str, Any]) -> None:
     stated, key = envelope["report"], PrivateKey.generate()
     signed = key.sign(REPORT_CONTEXT, json.dumps(stated, sort_keys=True).encode())
@@ -238,7 +232,7 @@ def test_what_is_no_report_is_refused(written: str, loop: Loop) -> None:
     [
         _other_share,
         _as_if_looked_at,
-        _as_an_earlier_version_wrote_it,
+        lambda envelope: envelope["report"].update(format=1),
         _signed_by_another,
         _signed_for_another_purpose,
         lambda envelope: envelope.pop("signature"),
@@ -253,6 +247,24 @@ def test_attack_a_report_that_was_changed_does_not_stand_beside_the_share(
     change(envelope)
     path.write_text(json.dumps(envelope))
     _refused_report(loop)
+
+
+def test_attack_a_report_passes_for_one_of_an_earlier_version(loop: Loop, tmp_path: Path) -> None:
+    """Those signed none: what it says of who looked is not believed, and the approver is told."""
+    share = loop.root / "north.parquet"
+    path = report_path(share)
+    stated = json.loads(path.read_text())["report"] | {"format": 1}
+    path.write_text(json.dumps(stated))
+    found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
+    assert found.report is not None
+    assert (found.report.looked, found.report.hidden_words, found.as_json()["looked"]) == (None, None, None)
+    said = "hether anything looked for PHI that nobody labelled is not known: the report of the share"
+    page = write_page(found, tmp_path / "page.html").read_text()
+    assert f"WARNING: w{said}" in "\n".join(inspection_lines(found))
+    assert f'<div class="warning"><p>W{said}' in page
+    for other in ("ab" * 32, None):
+        path.write_text(json.dumps(stated | {"payload_sha256": other}))
+        _refused_report(loop)
 
 
 def _refused_report(loop: Loop) -> None:
