@@ -132,8 +132,10 @@ def scheme_of(workspace: Workspace, share: Path) -> LabelScheme:
 
     Raises:
         OtherReleaseError: neither has.
+        SiteError: `encode` was killed while it put the share in its place.
         ProtocolError, StorageError: the share, or the release, is damaged; or it is no share of this site.
     """
+    require_whole(workspace, share)
     manifest = signed_manifest(workspace, share).manifest
     try:
         return load_scheme_file(find_release(workspace, manifest.release).folder)
