@@ -16,6 +16,9 @@ _SAID = (
     "failed to map segment",
     "can't start new thread",
     "bad_alloc",
+    # Of what multiplies matrices for torch, which has made each such thing wherever there was memory.
+    "could not create a primitive",
+    "could not create a memory object",
 )
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -60,6 +60,20 @@ def _staged(path: Path, *, replace: bool, private: bool) -> Iterator[Path]:
     finally:
         shutil.rmtree(staged, ignore_errors=True)
         os.close(handle)
+        _remove_by_names(staged)
+
+
+def _remove_by_names(folder: Path) -> None:
+    """Removes what is left of a folder of ours where this process may open hardly a file more, which `rmtree` needs several for."""
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            with suppress(OSError):
+                os.unlink(os.path.join(place, name))
+        for name in folders:
+            with suppress(OSError):
+                os.rmdir(os.path.join(place, name))
+    with suppress(OSError):
+        folder.rmdir()
 
 
 @contextmanager

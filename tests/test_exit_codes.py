@@ -189,6 +189,7 @@ def unloaded() -> ImportError:
             "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes. Brunhilda"
         ),
         RuntimeError("can't start new thread"),
+        RuntimeError("could not create a primitive"),
         OSError(errno.ENOMEM, "Brunhilda"),
     ],
 )

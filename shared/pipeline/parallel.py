@@ -10,12 +10,13 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain
-from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
+from multiprocessing.process import BaseProcess
 
 import torch
 
@@ -47,7 +48,7 @@ class ParallelPipeline:
         """As `Pipeline.annotate` does, in the same order.
 
         Raises:
-            LostReaderError: a process ended before its notes were done.
+            LostReaderError: a process ended before its notes were done, or could not be started.
         """
         batches = _batches(documents)
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
@@ -58,12 +59,12 @@ class ParallelPipeline:
 
     def _spread(self, batches: Iterable[list[Document]]) -> Iterator[Document]:
         # Processes are forked from this one, which has loaded all; a thread of torch's that ran here would be missing there.
-        context = get_context("fork")
+        context, others = get_context("fork"), active_children()
         with ProcessPoolExecutor(self.jobs, context, initializer=_take, initargs=(self.pipeline,)) as workers:
             running: deque[Future[list[Document]]] = deque()
             try:
                 for batch in batches:
-                    running.append(workers.submit(_annotate, batch))
+                    running.append(_submitted(workers, batch, others))
                     if len(running) >= _WAITING * self.jobs:
                         yield from running.popleft().result()
                 while running:
@@ -75,6 +76,39 @@ class ParallelPipeline:
                 ) from error
             finally:
                 workers.shutdown(wait=True, cancel_futures=True)
+
+
+def _submitted(
+    workers: ProcessPoolExecutor, batch: list[Document], others: Sequence[BaseProcess]
+) -> Future[list[Document]]:
+    """A batch for one of the processes; the first starts them all.
+
+    Args:
+        workers: the processes.
+        batch: of notes.
+        others: processes that were there before them.
+
+    Raises:
+        LostReaderError: they can't be started here.
+        BrokenProcessPool: one has ended.
+    """
+    try:
+        return workers.submit(_annotate, batch)
+    except BrokenProcessPool:
+        raise
+    except (OSError, RuntimeError, MemoryError) as error:
+        # Nobody gives those that have started any work, or ends them, and this one would wait for them at its own end.
+        for process in active_children():
+            if process not in others:
+                process.kill()
+                process.join()
+        # Nor is there always what would be waited for.
+        workers.shutdown(wait=False, cancel_futures=True)
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+        raise LostReaderError(
+            f"expected to start processes that read notes, got {reason}; nothing is written: run the same command again, with fewer --jobs, or raise the "
+            "limits of memory, open files and processes (`ulimit`)"
+        ) from error
 
 
 def usable_cores() -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,22 @@ class TestNewFolder:
                 (folder / "a").write_text("x")
                 raise error
         assert snapshot(tmp_path) == before
+
+    def test_a_block_that_has_used_up_all_open_files_leaves_nothing(self, tmp_path: Path) -> None:
+        limits, held = resource.getrlimit(resource.RLIMIT_NOFILE), []
+        try:
+            with pytest.raises(StorageError, match="one more file"), new_folder(tmp_path / "made") as folder:  # noqa: PT012
+                (folder / "deep").mkdir()
+                for name in ("a", "deep/b"):
+                    (folder / name).write_text("x")
+                resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/dev/fd"))) + 3, limits[1]))
+                while True:
+                    held.append(os.open(os.devnull, os.O_RDONLY))
+        finally:
+            for one in held:
+                os.close(one)
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert not list(tmp_path.iterdir())
 
     @pytest.mark.parametrize("call", [1, 2])
     def test_a_rename_that_fails_leaves_the_old_folder(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import process as process_pool
 from contextlib import closing, suppress
+from multiprocessing import active_children
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,6 +85,34 @@ def test_a_process_that_is_killed_is_told_of_in_one_line(
     ) as caught:
         list(ParallelPipeline(pipeline, 2).annotate(notes))
     assert caught.value.exit_code == 6
+
+
+@pytest.mark.parametrize("what", ["a process", "the thread that watches them"])
+def test_what_cannot_be_started_is_told_and_nothing_that_was_is_left(
+    what: str, pipeline: Pipeline, notes: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a command that has told its error waits at its end for processes that wait for work."""
+    before = active_children()
+    start = ForkProcess.start
+    started: list[ForkProcess] = []
+
+    def some(process: ForkProcess) -> None:
+        if what == "a process" and len(started) == 2:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        start(process)
+        started.append(process)
+
+    def none(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(ForkProcess, "start", some)
+    if what != "a process":
+        monkeypatch.setattr(process_pool._ExecutorManagerThread, "start", none)
+    reason = "Too many open files" if what == "a process" else "RuntimeError"
+    with pytest.raises(LostReaderError, match=rf"got {reason}; .* fewer --jobs"):
+        list(ParallelPipeline(pipeline, 4).annotate(notes))
+    assert started
+    assert active_children() == before
 
 
 def _die(batch: list[Document]) -> list[Document]:
