@@ -54,8 +54,9 @@ class Sifted:
                 )
             if self.another_representer:
                 new.append(
-                    "the policy's least number of words that look alike holds for each share by itself: whoever holds both knows a hidden word to be "
-                    "one of those that share its group in both, which may be a single one, and nothing here counts them; see docs/privacy.md"
+                    "what the policy says of words that look alike, and of words that can be read, holds for each share by itself: whoever holds both knows a "
+                    "hidden word to be one of those that share its group in both, which may be a single one, and reads every word that either release shows "
+                    "wherever it stands; nothing here counts them; see docs/privacy.md"
                 )
             leaving = self.notes - self.left_out - self.copies
             return [
