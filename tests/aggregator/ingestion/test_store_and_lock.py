@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from aggregator.enrolled import shares
 from aggregator.ingestion import ingest
 from aggregator.objects import FolderStore
 from aggregator.registry.states import ShareState
-from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
 from tests.aggregator.ingestion.taking_in import nothing_left
+from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -57,14 +56,6 @@ def test_a_store_that_does_not_answer_keeps_nobody_from_the_registry(small: Worl
     nothing_left(workspace)
 
 
-def until(workspace: Workspace, state: ShareState) -> None:
-    for _ in range(600):
-        if shares.list_shares(workspace, (state,)):
-            return
-        time.sleep(0.05)
-    pytest.fail("it never came")
-
-
 def test_a_payload_that_a_share_comes_to_need_stays_while_another_gives_it_up(
     small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +75,7 @@ def test_a_payload_that_a_share_comes_to_need_stays_while_another_gives_it_up(
         if sha256 == first.digest:
             # Between the putting and the verdict the first share lets go of the payload.
             withdrawing.start()
-            until(small.workspace(), ShareState.WITHDRAWN)
+            until(lambda: bool(shares.list_shares(small.workspace(), (ShareState.WITHDRAWN,))))
             withdrawing.join(0.5)
 
     with monkeypatch.context() as patch:
@@ -108,7 +99,7 @@ def test_a_bundle_that_comes_again_stays_while_it_is_given_up(small: World, monk
     def put(store: FolderStore, path: Path, sha256: str) -> None:
         true(store, path, sha256)
         rejecting.start()
-        until(small.workspace(), ShareState.REJECTED)
+        until(lambda: bool(shares.list_shares(small.workspace(), (ShareState.REJECTED,))))
         rejecting.join(0.5)
 
     with monkeypatch.context() as patch:

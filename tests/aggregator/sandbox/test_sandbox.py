@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from foundation.errors import StorageError
 from protocols.canonical import Json
 from protocols.errors import BoundsError
 from tests.aggregator.sandbox import sandboxed
+from tests.waiting import until
 
 SHORT = SandboxLimits(memory_bytes=1 << 30, cpu_s=3, wall_s=60.0)
 
@@ -53,15 +53,6 @@ def nothing_stays() -> Iterator[None]:
     assert descendants() <= processes
     # Fewer, where those of earlier tests were collected meanwhile.
     assert len(os.listdir("/proc/self/fd")) <= descriptors
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Waits for what is to come soon, and fails rather than wait for ever."""
-    for _ in range(1200):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it never came")
 
 
 def test_the_result_comes_back_and_the_network_is_away() -> None:

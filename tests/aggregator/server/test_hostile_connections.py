@@ -39,6 +39,7 @@ from tests.aggregator.server.service import (
     run,
     site,
 )
+from tests.waiting import until
 
 HOST, OTHER = "127.0.0.9", "127.0.0.3"
 TIME = b"GET /v1/time HTTP/1.1\r\nhost: localhost\r\n\r\n"
@@ -179,7 +180,12 @@ def test_a_connection_whose_body_nobody_reads_is_cut_all_the_same() -> None:
                 ended.set()
 
         def made() -> Watched:
-            return Watched(listener, config=uvicorn.Config(served_nothing), server_state=ServerState(), app_state={})
+            return Watched(
+                listener,
+                config=uvicorn.Config(served_nothing, log_config=None),
+                server_state=ServerState(),
+                app_state={},
+            )
 
         transport, _ = await asyncio.get_running_loop().connect_accepted_socket(made, ours)
         transport.pause_reading()
@@ -247,15 +253,18 @@ def test_attack_what_is_no_http_writes_no_line_into_the_log(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("method", ["A" * 60_000, "~" * 60_000])
+@pytest.mark.parametrize("letter", "A~")
 def test_attack_a_method_that_is_long_fills_no_log(
-    method: str, served: Served, caplog: pytest.LogCaptureFixture
+    letter: str, served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="aggregator.server")
+    # One record of TLS: it comes in one piece, or the bound of what is no request yet would refuse it before the application.
     with served.connected() as connection:
-        connection.sendall(f"{method} /v1/time HTTP/1.1\r\nhost: x\r\n\r\n".encode())
-        assert whole(connection)[0] in (400, 405)
-    assert all(len(record.getMessage()) < 300 for record in caplog.records)
+        connection.sendall(f"{letter * 15_000} /v1/time HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert whole(connection)[0] == 405
+    # The line is written when the answer has gone.
+    until(lambda: any("/v1/time" in record.getMessage() for record in caplog.records))
+    assert all(letter * 100 not in record.getMessage() for record in caplog.records)
 
 
 def test_a_body_whose_frame_breaks_is_refused_in_the_same_form(served: Served) -> None:
