@@ -59,9 +59,6 @@ def test_from_public_notes_to_notes_without_phi(transport: str, provided: Loop, 
                 assert all(block.values.dtype == np.float16 for block in payload)
             assert exchange.submit(name, share) == "accepted"
         assert exchange.shares() == [("north", 1, "accepted"), ("south", 1, "accepted")]
-        if transport == "https":
-            # What is made of the shares does not know how they came; how a pipeline comes is asked in `test_exchange`.
-            return
         trained = values(train_head(provided, "--no-operating-points", "--json"))
         assert {row["site"] for row in trained["sites"]} == {"(public notes)", "north", "south"}
         exchange.provider("release")
