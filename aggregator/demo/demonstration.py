@@ -3,7 +3,7 @@
 A provider with public notes, three hospitals that share, and a fourth that shared nothing. Every step is a process of its
 own with its own workspace, exactly as it would be in different houses; the only things that pass between them are the
 files that would. The end is a table of the fourth hospital's scores with (a) a model from one hospital alone, (b) the
-pooled private pipeline, (c) the unreachable ideal, a model from all raw notes together, and a page that shows it.
+pipeline of pooled shares, (c) the unreachable ideal, a model from all raw notes together, and a page that shows it.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class _Loop:
         self.site(site, "deid", str(notes), "--ignore-labels", "--out", str(tagged), "--mode", "tag")
         redacted = self.folder / site / "redacted"
         self.site(site, "deid", str(notes), "--ignore-labels", "--out", str(redacted), "--mode", "redact")
-        return _score("(b) pooled private pipeline", list(read_corpus(notes)), read_corpus(tagged))
+        return _score("(b) all shares pooled", list(read_corpus(notes)), read_corpus(tagged))
 
     def join(self, site: str) -> None:
         self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))

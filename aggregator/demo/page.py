@@ -116,7 +116,7 @@ class DemoResult:
         return "\n".join(
             [
                 *lines,
-                f"of its PHI the pooled private pipeline leaves {1 - private.hidden:.0%} in clear, whole or in part "
+                f"of its PHI the pipeline of pooled shares leaves {1 - private.hidden:.0%} in clear, whole or in part "
                 f"({1 - private.hidden_interval[1]:.0%} to {1 - private.hidden_interval[0]:.0%}); one hospital alone {1 - self.alone:.0%}, all raw notes "
                 f"{1 - self.row('(c)').hidden:.0%}",
             ]
