@@ -168,17 +168,23 @@ def test_marginals_are_probabilities_of_what_bio_allows(kind: str) -> None:
 @kinds
 def test_draws_are_bio_and_as_frequent_as_marginals_say(kind: str) -> None:
     tagger = fresh(kind)
-    batch = batches_of(tagger)[0]
+    # Fifty copies of each sentence in one batch are fifty draws of it: each for itself, as those of different sentences are.
+    some = notes(8)
+    copies = TokenisedSentences(some.words * 50, np.tile(some.tags, 50), np.tile(some.lengths, 50))
+    [batch] = tagger.inputs(copies, represent).batches(400)
     generator = np.random.default_rng(0)
-    drawn = torch.stack([tagger.draw(batch, generator) for _ in range(400)])
+    drawn = torch.stack([tagger.draw(batch, generator) for _ in range(8)])
     assert not drawn[:, ~inside(batch)].any()
     goes_on = (drawn > 0) & (drawn % 2 == 0)
     assert not goes_on[:, :, 0].any()
     begun = (drawn[:, :, 1:] == drawn[:, :, :-1]) | (drawn[:, :, 1:] == drawn[:, :, :-1] + 1)
     assert begun[goes_on[:, :, 1:]].all()
-    frequency = torch.nn.functional.one_hot(drawn, len(TAGS)).double().mean(0)
-    # Five standard deviations of so many draws.
-    assert (frequency - tagger.marginals(batch))[inside(batch)].abs().max() < 0.125
+    expected, frequency = tagger.marginals(batch), torch.nn.functional.one_hot(drawn, len(TAGS)).double().mean(0)
+    for number in range(8):
+        same = torch.as_tensor(batch.rows) % 8 == number
+        assert same.sum() == 50
+        # Five standard deviations of so many draws.
+        assert (frequency[same].mean(0) - expected[same])[inside(batch)[same]].abs().max() < 0.125
     assert tagger.draw(batch, np.random.default_rng(3)).equal(tagger.draw(batch, np.random.default_rng(3)))
 
 
