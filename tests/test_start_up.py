@@ -238,11 +238,31 @@ def test_other_commands_load_no_network(loop: Loop) -> None:
         assert (code != 0, loaded) == (name in IN_VAIN, []), (name, output)
 
 
-def test_nothing_loads_transformers_until_such_a_tagger_is_asked_for() -> None:
-    code = "import sys, aggregator.training.head, site_client.releases.pull, shared.training.fine_tuning; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert "shared.taggers.transformer.transformer" in ran.stdout.split()
-    assert not {"transformers", "tokenizers", "optuna", "huggingface_hub"} & set(ran.stdout.split())
+LOADING = """
+import gc, sys
+from command_line.commands import compute_on_one_thread
+
+kept = []
+for _ in range(2):
+    compute_on_one_thread()
+    kept.append([object()])
+    print(gc.isenabled(), gc.get_freeze_count() > 100_000, any(one is kept[0] for one in gc.get_objects()))
+import aggregator.training.head, site_client.releases.pull, shared.training.fine_tuning
+print(*sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def loading() -> list[str]:
+    """What a fresh process says that loads torch as a command does, and then what trains: to load them takes seconds."""
+    ran = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, cwd=ROOT, check=True)
+    return ran.stdout.splitlines()
+
+
+def test_nothing_loads_transformers_until_such_a_tagger_is_asked_for(loading: list[str]) -> None:
+    *_, loaded = loading
+    assert "shared.taggers.transformer.transformer" in loaded.split()
+    assert not {"transformers", "tokenizers", "optuna", "huggingface_hub"} & set(loaded.split())
 
 
 def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
@@ -254,20 +274,9 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         torch.set_num_threads(1)
 
 
-def test_the_garbage_collector_looks_through_what_is_made_after_torch_and_not_through_torch() -> None:
-    code = """
-import gc, sys
-from command_line.commands import compute_on_one_thread
-
-kept = []
-for _ in range(2):
-    compute_on_one_thread()
-    kept.append([object()])
-    print(gc.isenabled(), gc.get_freeze_count() > 100_000, any(one is kept[0] for one in gc.get_objects()))
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+def test_the_garbage_collector_looks_through_what_is_made_after_torch_and_not_through_torch(loading: list[str]) -> None:
     # A program that computes more than once, such as a service, does not put what it holds out of the collector's sight.
-    assert ran.stdout.split("\n")[1] == "True True True"
+    assert loading[1] == "True True True"
 
 
 @pytest.mark.parametrize(
