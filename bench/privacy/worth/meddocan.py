@@ -47,6 +47,7 @@ def measure() -> list[Entry]:
     """Worth and what is read, as entries."""
     found = [[_outcome(side, seed) for seed in SEEDS] for side in (ALONE, RAW, SHARES)]
     compared = Comparison(*found)
+    commits = ", ".join(sorted({one.commit for side in found for one in side}))
     entries = []
     for kind, name, target in (("entities", "strict", 0.75), ("tokens", "token-binary", 0.65)):
         value, interval = compared.gain(kind)
@@ -65,9 +66,10 @@ def measure() -> list[Entry]:
                 len(SEEDS),
                 note,
                 "of what raw notes add",
+                commits,
             )
         )
-    return entries + _read_entries(Reading.of_dev())
+    return entries + _read_entries()
 
 
 def _outcome(side: str, seed: int) -> Outcome:
@@ -115,14 +117,6 @@ class Reading:
         """As it was kept."""
         return cls(*(tuple(kept[name]) for name in ("words", "content", "rare")))
 
-    @classmethod
-    def of_dev(cls) -> Reading:
-        """Of the development notes, kept from run to run."""
-        found: dict[str, Any] = load_or_measure(
-            "worth-read", lambda: asdict(read_exactly(construction(), corpora.meddocan("dev")))
-        )
-        return cls.of(found)
-
 
 def read_exactly(made: CodedSurrogates, notes: list[Document], kept: NDArray[np.bool_] | None = None) -> Reading:
     """What is read of a share of these notes.
@@ -157,8 +151,9 @@ def _is_rare(sentences: TokenisedSentences) -> NDArray[np.bool_]:
     return np.array([documents[word.lower()] < _FEW_DOCUMENTS for word in sentences.words])
 
 
-def _read_entries(read: Reading) -> list[Entry]:
-    entries = []
+def _read_entries() -> list[Entry]:
+    kept = load_or_measure("worth-read", lambda: asdict(read_exactly(construction(), corpora.meddocan("dev"))))
+    read, entries = Reading.of(kept), []
     for name, (hits, total), target in (
         ("words that are no PHI", read.words, None),
         ("content words", read.content, 0.10),
@@ -167,7 +162,15 @@ def _read_entries(read: Reading) -> list[Entry]:
         note = f"{hits} of {total}; the code of a public word is the word; content words have {_LETTERS} letters and are not among the {_COMMONEST} commonest of the notes"
         entries.append(
             _entry(
-                f"read exactly in a share of codes: {name}", hits / total, target, "<=", None, 1, note, "of these words"
+                f"read exactly in a share of codes: {name}",
+                hits / total,
+                target,
+                "<=",
+                None,
+                1,
+                note,
+                "of these words",
+                kept["commit"],
             )
         )
     return entries
@@ -182,6 +185,7 @@ def _entry(
     seeds: int,
     note: str,
     unit: str,
+    commit: str,
 ) -> Entry:
     rounded = None if interval is None else (round(interval[0], 4), round(interval[1], 4))
     return Entry(
@@ -195,4 +199,5 @@ def _entry(
         DATA,
         COMMAND,
         note,
+        commit,
     )
