@@ -1,7 +1,8 @@
 """Whether two states of the code measure the same: what the default construction and heads of a few steps make of MEDDOCAN, as digests.
 
-Where two states print the same, figures of the default construction that were recorded at them are of one code. Draws that are otherwise nobody's to
-repeat are taken from a key of zeros. `PYTHONPATH=CHECKOUT python bench/privacy/worth/state.py`, also for a checkout of before this file.
+Where two states print the same, figures of the default construction that were recorded at them are of one construction and training; of attacks it
+tells nothing. Draws that are otherwise nobody's to repeat are taken from a key of zeros.
+`PYTHONPATH=CHECKOUT python bench/privacy/worth/state.py`, also for a checkout of before this file.
 """
 
 from __future__ import annotations
