@@ -22,7 +22,6 @@ from bench.privacy.reading import measure as reading_entries
 from bench.privacy.released_membership import measure as released_entries
 from bench.privacy.times import times
 from bench.privacy.vocabularies import vocabularies
-from bench.privacy.worth import sites as sites_worth
 from bench.privacy.worth.chosen import measure as chosen_entries
 from bench.privacy.worth.copies import measure as copies_entries
 from bench.privacy.worth.distilled import measure as distilled_entries
@@ -40,16 +39,6 @@ def noninterference() -> None:
 def worth() -> None:
     """What shares of codes are worth, and what is read in them."""
     record("privacy", worth_entries())
-
-
-def worth_sites() -> None:
-    """The same at English hospitals, one of which nobody has seen."""
-    record("privacy", sites_worth.measure())
-
-
-def worth_sites_table() -> None:
-    """Record the rotations that are there."""
-    record("privacy", sites_worth.entries())
 
 
 def reading() -> None:
@@ -139,8 +128,6 @@ def attributes() -> None:
 
 PARTS = {
     "worth": worth,
-    "worth-sites": worth_sites,
-    "worth-sites-table": worth_sites_table,
     "reading": reading,
     "reassembly": reassembly,
     "narrowing": narrowing,

@@ -25,6 +25,7 @@ from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.raw_model import train_raw_model
 from shared.sentences.tokenised import tokenised_corpus
 
 COMMAND = "python -m bench.results_generalise meddocan"
@@ -95,7 +96,8 @@ def _pipeline(side: str, seed: int) -> Pipeline:
     sides = meddocan.sides()
     sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
     if side == "raw notes":
-        return replace(sides.train("raw", seed, STEPS), stated=LastWordSettings("Spanish"))
+        trained = train_raw_model([*sides.provider, *sides.pooled], sides.construction, recipe(sentences, seed, STEPS))
+        return replace(trained, stated=LastWordSettings("Spanish"))
     shared = {name: list(notes) for name, notes in sides.hospitals.items()}
     options = HeadOptions(hold_out=False, operating_points=False, undersampling=0.0)
     return private_pipeline(

@@ -17,6 +17,7 @@ from aggregator.training.defences.distilling import LEAST_SURE
 from aggregator.training.defences.self_distilling import HeldOutLabels
 from aggregator.training.head import UNDERSAMPLING
 from aggregator.training.pool import part_of, read_codes
+from aggregator.training.representer import RepresenterOptions
 from bench.privacy.worth.sides import Sides, recipe
 from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
@@ -38,6 +39,9 @@ from shared.training.tagging import train_tagger
 Labelled = TypeVar("Labelled", CodedSentences, TokenisedSentences)
 
 ALONE, RAW, SHARES = "alone", "raw", "shares"
+REPLACED = "replaced"
+"""A control: shares that hide no more than labelled PHI and words that are not public."""
+_EVERY_WORD = 10**9
 STEPS = 7500
 """Of every side: after 2,500 all of them go on gaining, and shares most, where notes are shared."""
 PARTS = 3
@@ -192,17 +196,17 @@ def self_taught(
 
 
 def trained_as_provider(sides: Sides, side: str, seed: int, copies: Augmentation) -> Pipeline:
-    """What ALONE, RAW or SHARES train as a provider's head is by default, without operating points and last word.
+    """What ALONE, RAW, SHARES or REPLACED train as a provider's head is by default, without operating points and last word.
 
     Args:
         sides: who has what.
-        side: raw notes of the provider, those of all, or its own and the shares of hospitals.
+        side: raw notes of the provider, those of all, or its own and the shares of hospitals, of either kind.
         seed: of the training.
         copies: of which sentences, made in every pass on every side.
     """
-    made = sides.construction
+    made = sides.build(RepresenterOptions(common_words=_EVERY_WORD)) if side == REPLACED else sides.construction
     source: SentenceSource
-    if side == SHARES:
+    if side in (SHARES, REPLACED):
         codes = pooled_codes(made, sides.provider, sides.pooled)
         source = Undersampled(codes, lambda some: SharedCodesSource(made, some, copies))
     else:

@@ -1,8 +1,4 @@
-"""Three sides of what a share is worth, all with the same inputs, both views of a word, and equally many steps.
-
-The provider alone and raw notes pooled learn on the words themselves. The share goes the whole way: representer, release, `encode`,
-ingest, pool, head, release.
-"""
+"""Who has what where it is asked what a share is worth: a provider, and hospitals that share with it."""
 
 from __future__ import annotations
 
@@ -13,23 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
-from bench.results_loop import private_pipeline
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.registry import find_procedure
 from shared.constructions.training import TrainingMaterial
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
-from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.raw_model import train_raw_model
 from shared.progress import silent
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
-SIDES = ("alone", "raw", "share")
-REPLACED = "replaced"
-"""A control: a share that hides no more than labelled PHI and words that are not public. What it lacks, no narrowing takes."""
-_EVERY_WORD = 10**9
 STEPS = 2500
 _BATCH = 32
 
@@ -74,21 +63,6 @@ class Sides:
     def pooled(self) -> list[Document]:
         """Notes of all hospitals."""
         return [note for notes in self.hospitals.values() for note in notes]
-
-    def train(self, side: str, seed: int, steps: int = STEPS) -> Pipeline:
-        """A pipeline of one of SIDES, or of REPLACED, its head trained so many steps."""
-        if side == "alone":
-            return self._raw(self.provider, seed, steps)
-        if side == "raw":
-            return self._raw([*self.provider, *self.pooled], seed, steps)
-        options = RepresenterOptions(common_words=_EVERY_WORD) if side == REPLACED else RepresenterOptions()
-        sentences = tokenised_corpus([*self.provider, *self.pooled], load_scheme(self.scheme)).sentences
-        shared = {name: list(notes) for name, notes in self.hospitals.items()}
-        return private_pipeline(self.material(), shared, self.scheme, options, recipe(sentences, seed, steps))
-
-    def _raw(self, notes: Sequence[Document], seed: int, steps: int) -> Pipeline:
-        sentences = tokenised_corpus(notes, load_scheme(self.scheme)).sentences
-        return train_raw_model(notes, self.construction, recipe(sentences, seed, steps))
 
     def material(self) -> PublicMaterial:
         """What the provider has."""

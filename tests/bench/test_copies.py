@@ -1,4 +1,4 @@
-"""What shares are worth to English hospitals, told of the rotations of which all sides are there."""
+"""What shares are worth to English hospitals, told of the seeds of which all sides are there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from bench import corpora, outcomes
-from bench.privacy.worth import copies, pool, sites
+from bench.privacy.worth import copies, pool
 from bench.privacy.worth.pool import Undersampled
-from bench.privacy.worth.sides import SIDES
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 
-_HITS = {"alone": 60, "raw": 80, "share": 76}
 # F1 of so many hits of 100, with as many extra as missed, is their share.
 _COMMIT = "0123abcd"
 
@@ -25,44 +23,13 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outcomes, "_RESAMPLES", 20)
 
 
-def _run(side: str) -> dict[str, Any]:
-    return dict.fromkeys(corpora.SITES, _counts(_HITS[side])) | {"commit": _COMMIT}
-
-
 def _counts(hits: int) -> dict[str, Any]:
     counts = [[hits, 100 - hits, 100 - hits]] * 4
     return {"tokens": counts, "entities": counts}
 
 
-@pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    names = {f"worth-sites-{provider}-{side}-1" for provider in ("a", "b") for side in SIDES}
-    monkeypatch.setattr(sites, "is_there", lambda name: name in names)
-    monkeypatch.setattr(sites, "load_or_measure", lambda name, _: _run(name.split("-")[3]))
-    return names
-
-
-def test_the_worth_is_the_part_of_what_raw_notes_gain(there: set[str]) -> None:
-    entries = sites.entries()
-    assert {entry.value for entry in entries} == {0.8}  # (76 - 60) of (80 - 60)
-    # What is asked is asked of heads that are trained to their end.
-    assert [entry.target for entry in entries] == [None] * 4
-    assert {entry.commit for entry in entries} == {_COMMIT}
-    assert all("2 rotations" in entry.note for entry in entries)
-
-
-def test_a_rotation_that_lacks_a_side_is_not_told_of(there: set[str]) -> None:
-    there.discard("worth-sites-b-raw-1")
-    assert all("1 rotations" in entry.note for entry in sites.entries())
-
-
-def test_nothing_is_told_where_nothing_is_there(there: set[str]) -> None:
-    there.clear()
-    assert sites.entries() == []
-
-
 def test_heads_of_a_provider_are_held_against_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    hits = {pool.ALONE: 60, pool.RAW: 80, pool.SHARES: 76}
+    hits = {pool.ALONE: 60, pool.RAW: 80, pool.SHARES: 76, pool.REPLACED: 78}
 
     def run(name: str, _: object) -> dict[str, Any]:
         count = hits[name.split("-")[3]]
@@ -90,7 +57,13 @@ def test_heads_of_a_provider_are_held_against_what_is_asked(monkeypatch: pytest.
         == 0.68
     )
     # The seed that lacks a side is not told of.
-    assert {entry.seeds for entry in entries.values()} == {2}
+    assert {entry.seeds for name, entry in entries.items() if "one seed" not in name} == {2}
+    shown = {name: entry for name, entry in entries.items() if "one seed" in name}
+    assert {entry.seeds for entry in shown.values()} == {1}
+    assert {(entry.value, "every public word" in name) for name, entry in shown.items()} == {
+        (0.78, True),
+        (0.76, False),
+    }
 
 
 def test_half_of_the_sentences_without_phi_sit_out_a_pass() -> None:
