@@ -144,7 +144,13 @@ class Authenticator:
                 status=403,
                 code="revoked",
             )
-        if not row.valid_from <= now <= row.valid_until:
+        if now < row.valid_from:
+            raise RequestError(
+                f"expected a key that is valid now, got one valid from {row.valid_from[:10]}; set the provider's clock",
+                status=401,
+                code="unknown-key",
+            )
+        if now > row.valid_until:
             raise RequestError(
                 f"expected a key that is valid now, got one valid until {row.valid_until[:10]}; "
                 "run `site-client enrol --new-key`, and tell the provider its fingerprint",

@@ -630,21 +630,26 @@ def test_attack_a_site_that_nobody_enrolled(central: Provider) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "status", "code"),
+    ("changes", "status", "code", "said"),
     [
-        ({"state": "revoked"}, 403, "revoked"),
-        ({"valid_until": "2020-12-31T23:59:59Z"}, 401, "unknown-key"),
-        ({"valid_from": "2099-01-01T00:00:00Z"}, 401, "unknown-key"),
+        ({"state": "revoked"}, 403, "revoked", "ask the provider"),
+        ({"valid_until": "2020-12-31T23:59:59Z"}, 401, "unknown-key", "valid until 2020-12-31; run"),
+        # A new key would help nobody.
+        ({"valid_from": "2099-01-01T00:00:00Z"}, 401, "unknown-key", "valid from 2099-01-01; set the provider's clock"),
     ],
 )
-def test_attack_a_key_that_does_not_count(central: Provider, changes: dict[str, str], status: int, code: str) -> None:
+def test_attack_a_key_that_does_not_count(
+    central: Provider, changes: dict[str, str], status: int, code: str, said: str
+) -> None:
     key = PrivateKey.generate()
     central.enrol("west", key, **changes)
 
     async def work() -> None:
         async with site(central.app) as west:
             west.key = key
-            refused(await west.begin(BUNDLE), status, code)
+            answer = await west.begin(BUNDLE)
+            refused(answer, status, code)
+            assert said in answer.json()["message"]
 
     run(work)
 
