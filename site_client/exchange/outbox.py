@@ -56,7 +56,7 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
 
     Raises:
         ProtocolError: the share is damaged, not this site's, not the approved one, or made with another release than the
-            one in use. One that was sealed before goes on its way whatever was pulled since: it may have left already.
+            one in use. One that was sealed before, or has left, goes on its way whatever was pulled since.
         SiteError: the provider's keys have expired, or as `require_key_that_counts`.
         StorageError: no room.
     """
@@ -73,7 +73,9 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
         named = approved.manifest.recipient
         known = {one.key_id for one in provider.signing_keys(day)}
         recipient = named if named in known else provider.signing_key.key_id
-        expected = ShareExpectation(release=workspace.release().digest, recipient=recipient)
+        # Of one that has left only the provider can say what became of it.
+        release = approved.manifest.release if _has_left(workspace, approved) else workspace.release().digest
+        expected = ShareExpectation(release=release, recipient=recipient)
         opened = open_share(share, public_keys={workspace.site: workspace.public_keys}, expected=expected)
         with map_os_errors(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,7 +98,7 @@ def require_key_that_counts(workspace: Workspace, signed: SignedManifest) -> Non
     until = next(key.valid_until for key in workspace.keys if key.key_id == signed.key_id)
     if until >= datetime.datetime.now(datetime.UTC).date():
         return
-    if all(departure.manifest_sha256 != signed.sha256 for departure in departures(workspace)):
+    if not _has_left(workspace, signed):
         raise SiteError(
             f"share {signed.manifest.sequence}: expected one that is signed by a key which counts today, found one by a key that "
             f"counted until {until}; encode the notes again"
@@ -116,6 +118,10 @@ def discard(workspace: Workspace, manifest_sha256: str) -> None:
                 path.unlink()
             folder.rmdir()
             flush(folder.parent)
+
+
+def _has_left(workspace: Workspace, signed: SignedManifest) -> bool:
+    return any(departure.manifest_sha256 == signed.sha256 for departure in departures(workspace))
 
 
 def _path(workspace: Workspace, signed: SignedManifest) -> Path:

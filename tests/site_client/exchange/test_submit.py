@@ -581,6 +581,17 @@ def test_a_share_travels_over_https_and_its_receipt_is_recorded(pair: Pair, serv
     assert again == receipt
 
 
+def test_what_was_decided_of_a_share_is_told_after_another_release_was_pulled(pair: Pair, server: Connection) -> None:
+    """Its receipt may have said that somebody looks at it; its notes leave in no other share."""
+    share = pair.share()
+    first = submit_to_server(pair.hospital, share, server, "A. Person")
+    releases.publish_representer(pair.provider, Publishing(audited=False, notes="another"))
+    later, _ = pull(pair.hospital, str(pair.provider.releases), None)
+    assert later.release().digest != pair.hospital.release().digest
+    assert pair.outbox() == []
+    assert submit_to_server(later, share, server, None) == first
+
+
 def test_what_was_cut_off_goes_on_with_the_same_bytes(pair: Pair, server: Connection, tmp_path: Path) -> None:
     share = pair.share()
     with connect_proxy([4_000, 6_000, 8_000, 9_000]) as proxy, pytest.raises(UnreachableError, match="given up"):
