@@ -58,6 +58,10 @@ _TYPED = {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', 
 _STREWN = "€+™|~^$=★😀\xad\u0301\u0591\u200b\u200d\u200f\u202e\u2066\ufe0f\ue000!?%*[]{}¿§¶"
 _BLANKS = (" ", "  ", "\n", "\n\n", "\t", "\xa0", "\u3000", "\u2028", "\r\n", " \n ")
 _LOWER, _UPPER, _UNCASED, _DIGITS = "aeñößxyzд", "AEÑÖXYZД", "שم漢", "0123456789٣५"
+# Names of character references that need no semicolon, and what stands beside a label that would begin or end one.
+_NAMED = {"lower": ("eth", "reg", "gt", "copy", "para"), "upper": ("THORN", "REG", "GT")}
+_AHEAD, _BEHIND = ("&", "&#", "&amp;", "&amp;#", "a&"), (";a", "#41;b", ";")
+_BESIDE = 0.1
 _CHANGED = 10_000
 # So far are the weights of a head from those of a fresh one, for which all tokens are alike.
 _SWAYED = 4.0
@@ -96,6 +100,22 @@ def _with_other_phi(note: Document, random: Random) -> Document:
         spans.append(replace(span, start=length, end=length + len(written)))
         parts += [before, written]
         length += len(written)
+        done = span.end
+    return Document(note.identifier, "".join([*parts, note.text[done:]]), tuple(spans))
+
+
+def with_halves(note: Document, random: Random) -> Document:
+    """The note with halves of character references beside some of its labels, which PHI could make whole."""
+    parts: list[str] = []
+    spans: list[Annotation] = []
+    length = done = 0
+    for span in note.annotations:
+        ahead, behind = (random.choice(halves) * (random.random() < _BESIDE) for halves in (_AHEAD, _BEHIND))
+        before = note.text[done : span.start] + ahead
+        start = length + len(before)
+        spans.append(replace(span, start=start, end=start + span.end - span.start))
+        parts += [before, note.covered_text(span), behind]
+        length = spans[-1].end + len(behind)
         done = span.end
     return Document(note.identifier, "".join([*parts, note.text[done:]]), tuple(spans))
 
@@ -168,6 +188,7 @@ def _of_format(
     form: str, construction: Construction, notes: Sequence[Document], changed: int, seed: int, checker: Checker | None
 ) -> tuple[int, int]:
     random, tried, differing = Random(f"{seed} {form}"), 0, 0
+    notes = [with_halves(note, random) for note in notes]
     true = dict(zip((note.identifier for note in notes), shares_of(construction, notes, seed, checker), strict=True))
     while tried < changed:
         with TemporaryDirectory() as folder:
@@ -199,7 +220,7 @@ def noninterference_entry() -> Entry:
         f"{COMMAND} noninterference",
         "changed notes written, read, checked by patterns, lists and a pipeline, and shared under the same draw: "
         + ", ".join(f"{form} {run['tried']}" for form, run in runs.items())
-        + "; other letters, digits, white space and symbols of any number, in addresses and the like other tokens too",
+        + "; other letters, digits, white space and symbols of any number, in addresses and the like other tokens too, half a character reference beside every tenth label",
         ", ".join(sorted({str(run["commit"]) for run in runs.values()})),
     )
 
@@ -277,6 +298,8 @@ def _written(token: _Token, random: Random) -> Iterable[str]:
 def _characters(kind: str, random: Random) -> str:
     if kind in _SHOWN:
         return kind
+    if kind in _NAMED and random.random() < 0.2:
+        return random.choice(_NAMED[kind])
     alphabet = {"digits": _DIGITS, "upper": _UPPER, "uncased": _UNCASED}.get(kind, _LOWER)
     word = "".join(random.choices(alphabet, k=random.choice((1, 2, 3, 5, 8, 60))))
     return {"initial": random.choice(_UPPER) + word, "mixed": "x" + random.choice(_UPPER) + word}.get(kind, word)

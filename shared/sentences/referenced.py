@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shared.document import Annotation, Document
 from shared.text.references.decoding import Decoded, decode
+
+# How far beside a label is looked for the rest of a reference that it cuts: a name has 32 letters at most.
+_FAR = 200
+_BEGUN = re.compile(r"[^\W_]*&(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*(?:#[xX]?[0-9a-fA-F]*|[A-Za-z0-9]*)\Z")
+# Where the label begins within one it may end at its last letter; elsewhere "Smith;" is a name and a sign.
+_REST = re.compile(r"[A-Za-z0-9#]+;[^\W_]+")
+_REST_OF_BEGUN = re.compile(r"[A-Za-z0-9#]*;[^\W_]+")
 
 
 def decoded(document: Document) -> tuple[Document, Decoded]:
@@ -21,14 +29,38 @@ def decoded(document: Document) -> tuple[Document, Decoded]:
     note = decode(document.text)
     if note.is_written_so:
         return document, note
-    spans: list[Annotation] = []
-    behind = 0
-    for span in document.annotations:
-        start, end = _whole(note, span)
-        start, behind = max(start, behind), max(end, behind)
-        if start < end:
-            spans.append(replace(span, start=start, end=end))
+    spans = _in_turn(_whole(note, span) for span in document.annotations)
     return replace(document, text=note.text, annotations=tuple(spans)), note
+
+
+def decoded_apart(document: Document) -> tuple[Document, Decoded]:
+    """The same of a document with labels, of which nothing of what stands outside them depends on what stands in them.
+
+    No reference reaches over the edge of a label, for its other half may be PHI: `mother&ethan` holds one, `mother&peter` none. A label that
+    may cut a reference, as what stands beside it tells, has the whole word. What nobody has labelled moves nothing.
+
+    Args:
+        document: its annotations are sorted and do not overlap.
+    """
+    labels = [span for span in document.annotations if not span.doubtful]
+    whole = list(_whole_words(document.text, labels))
+    edges = [edge for span in (*labels, *whole) for edge in (span.start, span.end)]
+    note = decode(document.text, edges)
+    if note.is_written_so and whole == labels:
+        return document, note
+    read = [_moved(note, span) for span in whole]
+    doubtful = [_moved(note, span) for span in document.annotations if span.doubtful]
+    spans = _in_turn(sorted([*read, *left_over(doubtful, read)], key=lambda span: span.start))
+    return replace(document, text=note.text, annotations=tuple(spans)), note
+
+
+def left_over(doubtful: Iterable[Annotation], labels: Sequence[Annotation]) -> Iterator[Annotation]:
+    """What is left of doubtful spans beside labels that have grown over them."""
+    for span in doubtful:
+        start = max([span.start, *(own.end for own in labels if own.start <= span.start < own.end)])
+        end = min([span.end, *(own.start for own in labels if start < own.start < span.end)])
+        if start < end:
+            yield replace(span, start=start, end=end)
 
 
 def as_written(document: Document, note: Decoded, found: Document) -> Document:
@@ -56,7 +88,33 @@ def find_decoded(document: Document, find: Callable[[Document], Document]) -> Do
     return as_written(document, note, find(read))
 
 
-def _whole(note: Decoded, span: Annotation) -> tuple[int, int]:
+def _whole_words(text: str, labels: Sequence[Annotation]) -> Iterator[Annotation]:
+    """Labels with the words of the references that they may cut, by what stands beside them alone."""
+    behind = 0
+    ahead = [*(span.start for span in labels[1:]), len(text)]
+    for span, next_start in zip(labels, ahead, strict=False):
+        begun = _BEGUN.search(text[max(behind, span.start - _FAR) : span.start])
+        start = span.start - (0 if begun is None else len(begun[0]))
+        rest = (_REST if begun is None else _REST_OF_BEGUN).match(text[span.end : min(next_start, span.end + _FAR)])
+        behind = span.end + (0 if rest is None else len(rest[0]))
+        yield replace(span, start=start, end=behind)
+
+
+def _moved(note: Decoded, span: Annotation) -> Annotation:
+    start, end = note.to_read(span.start, span.end)
+    return replace(span, start=start, end=end)
+
+
+def _in_turn(spans: Iterable[Annotation]) -> Iterator[Annotation]:
+    """Spans of which each begins behind the one ahead of it."""
+    behind = 0
+    for span in spans:
+        start, behind = max(span.start, behind), max(span.end, behind)
+        if start < span.end:
+            yield replace(span, start=start)
+
+
+def _whole(note: Decoded, span: Annotation) -> Annotation:
     """What is read of a span; of one that begins or ends within a reference the whole word."""
     start, end = note.to_read(span.start, span.end)
     if note.is_within(span.start):
@@ -65,4 +123,4 @@ def _whole(note: Decoded, span: Annotation) -> tuple[int, int]:
     if note.is_within(span.end):
         while end < len(note.text) and note.text[end].isalnum():
             end += 1
-    return start, end
+    return replace(span, start=start, end=end)

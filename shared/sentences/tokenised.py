@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Annotation, Document
+from shared.document import Document
 from shared.labels import HIDDEN, LabelScheme, doubtful_tokens, encode_tags, repair_tags
 from shared.sentences.layout import SentenceLayout
-from shared.sentences.referenced import as_written, decoded
+from shared.sentences.referenced import as_written, decoded_apart, left_over
 from shared.text.labelled import MAX_SPAN_TOKENS, grown_spans, tokenise_labelled
 from shared.text.tokens import Tokens, tokenise
 
@@ -109,7 +109,7 @@ def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document
     labelled moves no boundary: another program, or a later one, takes other words for PHI, and a sentence must be known again.
     """
     for document in documents:
-        read, note = decoded(document)
+        read, note = decoded_apart(document)
         cut, tokens = _cut(read)
         yield as_written(document, note, cut), replace(tokens, spans=note.all_to_written(tokens.spans))
 
@@ -125,17 +125,8 @@ def _cut(document: Document) -> tuple[Document, Tokens]:
     if grown != spans:
         whole = [replace(span, start=own[0], end=own[1]) for span, own in zip(labelled, grown, strict=True)]
         doubtful = [span for span in document.annotations if span.doubtful]
-        document = replace(document, annotations=(*whole, *_left_over(doubtful, whole)))
+        document = replace(document, annotations=(*whole, *left_over(doubtful, whole)))
     return document, tokenise_labelled(document.text, grown, most)
-
-
-def _left_over(doubtful: Iterable[Annotation], grown: Sequence[Annotation]) -> Iterator[Annotation]:
-    """What is left of doubtful spans beside labelled ones that have grown over them."""
-    for span in doubtful:
-        start = max([span.start, *(own.end for own in grown if own.start <= span.start < own.end)])
-        end = min([span.end, *(own.start for own in grown if start < own.start < span.end)])
-        if start < end:
-            yield replace(span, start=start, end=end)
 
 
 def tokenise_texts(

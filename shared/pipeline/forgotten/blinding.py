@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from shared.document import Annotation, Document
 from shared.patterns.kinds import Suspicion
-from shared.sentences.referenced import decoded
+from shared.sentences.referenced import decoded_apart
 from shared.text.capitals import is_small
 from shared.text.labelled import grown_spans
 from shared.text.references.decoding import Decoded
@@ -59,7 +59,7 @@ def blind(document: Document) -> Blinded:
     Args:
         document: with the labels that people gave.
     """
-    document, note = decoded(document)
+    document, note = decoded_apart(document)
     text = document.text
     grown = grown_spans(text, [(span.start, span.end) for span in document.annotations])
     outside = [

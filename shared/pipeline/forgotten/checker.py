@@ -27,7 +27,7 @@ from shared.pipeline.forgotten.blinding import Blinded, blind
 from shared.pipeline.forgotten.elsewhere import labelled_elsewhere
 from shared.pipeline.forgotten.suspicion import LEAST, suspect
 from shared.pipeline.pipeline import Pipeline
-from shared.sentences.referenced import decoded
+from shared.sentences.referenced import decoded_apart
 from shared.text.tokens import ABBREVIATIONS
 
 OwnLists: TypeAlias = Callable[[str], Iterable[Annotation]]
@@ -144,7 +144,7 @@ def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicio
     Returns:
         sorted; none touches a label or another.
     """
-    read, note = decoded(document)
+    read, note = decoded_apart(document)
     places = ((note.to_read(one.start, one.end), one) for one in suspicions)
     settled = _settled(read, [replace(one, start=start, end=end) for (start, end), one in places])
     written = ((note.to_written(one.start, one.end), one) for one in settled)

@@ -6,8 +6,10 @@ A note that a record system exported from its page holds `Garc&iacute;a`. Whoeve
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,17 +86,18 @@ def _moved(start: int, end: int, here: _Places, there: _Places) -> tuple[int, in
 _NONE = np.zeros((0, 2), dtype=np.int64)
 
 
-def decode(text: str) -> Decoded:
+def decode(text: str, cuts: Iterable[int] = ()) -> Decoded:
     """A text with what its references stand for in their place.
 
     Args:
         text: any text. One that holds none comes back as it is.
+        cuts: places over which no reference reaches.
     """
     pieces: list[str] = []
     read: list[tuple[int, int]] = []
     written: list[tuple[int, int]] = []
     done = length = 0
-    for start, end, signs in find_references(text):
+    for start, end, signs in _between(text, cuts):
         length += start - done
         pieces += text[done:start], signs
         read.append((length, length + len(signs)))
@@ -105,3 +108,12 @@ def decode(text: str) -> Decoded:
         return Decoded(text, _NONE, _NONE)
     shown = "".join([*pieces, text[done:]])
     return Decoded(shown, *(np.array(spans, dtype=np.int64).reshape(-1, 2) for spans in (read, written)))
+
+
+def _between(text: str, cuts: Iterable[int]) -> Iterator[tuple[int, int, str]]:
+    """The references of each piece."""
+    if "&" not in text:
+        return
+    for begin, close in pairwise(sorted({0, *cuts, len(text)})):
+        for start, end, signs in find_references(text[begin:close]):
+            yield begin + start, begin + end, signs

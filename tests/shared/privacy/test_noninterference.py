@@ -28,8 +28,9 @@ from shared.labels import categories_of_any_form, load_scheme, scheme_names
 from shared.pipeline.forgotten import checker
 from shared.pipeline.forgotten.blinding import Blinded
 from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
+from shared.sentences import tokenised
+from shared.sentences.referenced import decoded, decoded_apart
 from shared.sentences.tokenised import tokenised_corpus
-from shared.text.references.decoding import decode
 from shared.text.tokens import tokenise
 from tests import constructions
 from tests.shared.embeddings.made import table
@@ -71,9 +72,16 @@ def test_the_measurement_finds_doubts_that_see_phi(monkeypatch: pytest.MonkeyPat
     chunk = tokenised_corpus([one.with_doubts(HIDE_ABOVE) for one in looking.check(NOTES)], SCHEME)
     assert 0.1 < chunk.are_doubtful.mean() < 0.7
     monkeypatch.setattr(noninterference, "LABELLED_FORMATS", ("jsonl",))
-    monkeypatch.setattr(checker, "blind", lambda note: Blinded(note, (), (), decode(note.text)))
+    monkeypatch.setattr(checker, "blind", _seeing)
     [(_, differing)] = measure(made, NOTES, len(NOTES), 7, looking).values()
     assert differing > 0
+
+
+def test_the_measurement_finds_references_that_only_phi_completes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its power: `mother&ethan` reads as one word, `mother&peter` as three."""
+    monkeypatch.setattr(noninterference, "LABELLED_FORMATS", ("jsonl",))
+    monkeypatch.setattr(tokenised, "decoded_apart", decoded)
+    assert measure(of(), NOTES, 200, 7)["jsonl"][1] > 0
 
 
 def test_the_measurement_finds_sentences_that_see_phi(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +127,12 @@ def test_hidden_casing_leaves_the_labels_and_nothing_else() -> None:
     assert [differing_bytes(*shares[i : i + 2]) for i in (0, 2, 4)] == [0, 0, 0]
     plain = shares_of(of(), notes, 5)
     assert all(differing_bytes(*plain[i : i + 2]) > 0 for i in (0, 2, 4))
+
+
+def _seeing(note: Document) -> Blinded:
+    """What `blind` would be if it hid nothing."""
+    read, way = decoded_apart(note)
+    return Blinded(read, (), (), way)
 
 
 def _outside(note: Document) -> list[str]:

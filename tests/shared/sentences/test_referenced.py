@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
 from shared.labels import load_scheme
@@ -42,7 +44,7 @@ def test_a_note_without_references_is_read_as_it_is() -> None:
     assert decoded(note)[0] is note
 
 
-@pytest.mark.parametrize("spans", [["Garc&iacute;a-L&oacute;pez"], ["Garc&iacute;a-L&oa"], []])
+@pytest.mark.parametrize("spans", [["Garc&iacute;a-L&oacute;pez"], []])
 def test_what_is_shared_is_that_of_the_note_as_it_is_read(spans: list[str]) -> None:
     scheme = load_scheme("i2b2_2014")
     text = "Mr. Garc&iacute;a-L&oacute;pez has a &quot;na&iuml;ve&quot; T&#45;cell count."
@@ -68,3 +70,65 @@ def test_labels_and_tokens_lie_where_they_are_written() -> None:
         "s",
         "wife",
     ]
+
+
+# What a share is cut from is decided without a look at what is labelled.
+
+OUTSIDE = st.lists(
+    st.sampled_from(
+        ["&", "&#", "&#x", "&amp;", "&iacute", "iacute;", "ute;a", ";", "41", "a", "Garc", " ", "and", "."]
+    ),
+    max_size=4,
+).map("".join)
+
+
+@given(
+    OUTSIDE,
+    OUTSIDE,
+    OUTSIDE,
+    st.sampled_from([("ethan", "peter"), ("THORNTON", "HAMILTON"), ("41", "32"), ("gt", "ab")]),
+)
+def test_attack_a_reference_that_only_the_phi_completes(
+    before: str, between: str, after: str, names: tuple[str, str]
+) -> None:
+    """`mother&ethan` holds `&eth`, `mother&peter` no reference; what stands beside a label must not tell."""
+    scheme = load_scheme("i2b2_2014")
+    seen = []
+    for name in names:
+        text, spans = before, []
+        for rest in (between, after):
+            spans.append(Annotation(len(text), len(text) + len(name), "PATIENT"))
+            text += name + rest
+        one = tokenised_corpus([Document("n", text, tuple(spans))], scheme)
+        seen.append(
+            (
+                [word for word, tag in zip(one.words, one.tags.tolist(), strict=True) if not tag],
+                one.tags.tolist(),
+                one.lengths.tolist(),
+            )
+        )
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "hidden"),
+    [
+        ("Mr. Garc&iacute;a left", "Garc&iac", "Garc&iacute;a"),
+        ("Mr. Garc&iacute;a left", "ute;a", "Garc&iacute;a"),
+        ("Mr. Garc&iacute;a left", "iacute", "Garc&iacute;a"),
+        ("Mr. Garc&amp;iacute;a left", "iacute;a", "Garc&amp;iacute;a"),
+        ("Mr. O&#39;Brien left", "39;Brien", "O&#39;Brien"),
+        ("Mr. O&#39;Brien left", "O&", "O&#39;Brien"),
+    ],
+)
+def test_a_label_that_cuts_a_reference_hides_the_whole_word(text: str, span: str, hidden: str) -> None:
+    [(document, _)] = tokenise_documents([labelled(text, span)])
+    assert [document.covered_text(one) for one in document.annotations] == [hidden]
+
+
+def test_what_nobody_labelled_moves_no_label_that_cuts_a_reference() -> None:
+    text = "Mr. Garc&iacute;a left"
+    doubtful = Annotation(text.index("Garc"), text.index("&"), "PATIENT", doubtful=True)
+    label = Annotation(text.index("ute"), text.index(" left"), "PATIENT")
+    [(document, _)] = tokenise_documents([Document("n", text, (doubtful, label))])
+    assert [(document.covered_text(one), one.doubtful) for one in document.annotations] == [("Garc&iacute;a", False)]
