@@ -128,7 +128,7 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
     signed = approval.signed_manifest(workspace, share)
     # Before somebody is asked to approve it.
     require_key_that_counts(workspace, signed)
-    approval.require_not_withdrawn(workspace, signed)
+    approval.require_not_withdrawn(workspace, signed.manifest.sequence, signed.sha256)
     judgement = judge_release(workspace, signed.manifest.release)
     require_not_left(workspace, signed.manifest.sequence, signed.sha256, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)
@@ -144,7 +144,8 @@ def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
     known = digest_of_known(workspace, ready.sequence)
     # A share that goes once more after a cut may find neither; what its first entry says counts.
     key = DigestKey(workspace).fingerprint if known and workspace.notes_key.exists() else ""
-    # Sealing takes long; of two shares of the same notes that are submitted at once, too, only the first leaves.
+    # Sealing takes long: meanwhile somebody may take the share back, and of two shares of the same notes only the first leaves.
     with lock_folder(workspace.root):
+        approval.require_not_withdrawn(workspace, ready.sequence, ready.manifest_sha256)
         require_not_left(workspace, ready.sequence, ready.manifest_sha256, least=0)
         Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known, key).record(workspace)

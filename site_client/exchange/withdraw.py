@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.files import write_bytes
+from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
 from protocols.canonical import Json
 from protocols.share.receipt import Receipt, ReceiptState
@@ -69,7 +70,9 @@ def request_withdrawal(workspace: Workspace, share: SharedBefore, reason: str, d
     asked = Withdrawal(workspace.site, share.sequence, share.manifest_sha256, day, reason)
     data = asked.to_bytes(workspace.key())
     details: dict[str, Json] = {"manifest_sha256": share.manifest_sha256, "reason": reason, "sequence": share.sequence}
-    ledger.record(workspace, Event.WITHDRAWAL_REQUESTED, details)
+    # As a departure is recorded: what is taken back before that never leaves.
+    with lock_folder(workspace.root):
+        ledger.record(workspace, Event.WITHDRAWAL_REQUESTED, details)
     return data
 
 

@@ -123,17 +123,22 @@ def require(
     return signed
 
 
-def require_not_withdrawn(workspace: Workspace, signed: SignedManifest) -> None:
+def require_not_withdrawn(workspace: Workspace, sequence: int, manifest_sha256: str) -> None:
     """Returns if nobody has taken this share back; what was approved before that counts for it no more.
+
+    Args:
+        workspace: of the site.
+        sequence: number of the share.
+        manifest_sha256: digest of its signed manifest.
 
     Raises:
         ApprovalError: somebody has, whether the provider was told of it yet or not.
         LedgerError: the ledger was changed.
     """
     asked = (entry for entry in ledger.entries(workspace) if entry.event == Event.WITHDRAWAL_REQUESTED)
-    if any(entry.details.get("manifest_sha256") == signed.sha256 for entry in asked):
+    if any(entry.details.get("manifest_sha256") == manifest_sha256 for entry in asked):
         raise ApprovalError(
-            f"share {signed.manifest.sequence}: expected one that nobody has taken back, found a withdrawal of it in the ledger; if its notes "
+            f"share {sequence}: expected one that nobody has taken back, found a withdrawal of it in the ledger; if its notes "
             "are to leave after all, encode them with `site-client encode --again` once the receipt is here, and approve that"
         )
 

@@ -202,6 +202,24 @@ def test_a_share_that_was_taken_back_does_not_leave_again(approver: str | None, 
     submit_to_folder(pair.hospital, other, tmp_path / "later", "A. Person")
 
 
+def test_attack_a_share_that_is_taken_back_while_it_is_sealed_does_not_leave(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sealing takes long, and somebody may take the share back from another terminal."""
+    share, seal = pair.share(), submit.seal_for_provider
+
+    def slowly(workspace: Workspace, path: Path, approved: approval.SignedManifest) -> outbox.Sealed:
+        sealed = seal(workspace, path, approved)
+        request_withdrawal(workspace, find_share(workspace, str(path)), "consent", DAY)
+        return sealed
+
+    monkeypatch.setattr(submit, "seal_for_provider", slowly)
+    with pytest.raises(ApprovalError, match="taken back"):
+        submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    assert "submitted" not in pair.events()
+    assert not (tmp_path / "stick").exists() or not list((tmp_path / "stick").iterdir())
+
+
 def test_a_damaged_share_does_not_leave(pair: Pair, tmp_path: Path) -> None:
     share = pair.share()
     data = bytearray(share.read_bytes())
