@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
@@ -46,13 +46,14 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def hold_scratch(path: Path) -> Iterator[Path]:
+def hold_scratch(path: Path, left: Callable[[], object] = lambda: None) -> Iterator[Path]:
     """An empty folder that one process has at a time and that goes when the block ends; what a killed one left goes first.
 
     Nobody waits for it: what fills it may take hours.
 
     Args:
         path: its name, always the same.
+        left: called before that goes which a killed one left.
 
     Raises:
         StorageError: another process, or another thread, has it; or it can't be made.
@@ -60,6 +61,7 @@ def hold_scratch(path: Path) -> Iterator[Path]:
     handle = _open_alone(path)
     try:
         with map_os_errors(path):
+            left()
             _clear(path)
             (path / _HOLDER).write_text(str(os.getpid()))
         yield path

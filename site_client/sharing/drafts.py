@@ -3,7 +3,7 @@
     .share.parquet.draft/   payload, manifest and report of the new share, under the names that they will have
 
 The three take their names one after the other, the manifest last. Where the program is killed before, the earlier share is untouched; where
-it is killed between, the payload in the place is the one that the manifest in the draft states, and the same `encode` again replaces it.
+it is killed between, the payload in the place is the one that the manifest in the draft states, and the next `encode` puts the rest beside it first.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def report_path(share: Path) -> Path:
 
 
 @contextmanager
-def drafted_share(out: Path) -> Iterator[Path]:
+def drafted_share(workspace: Workspace, out: Path) -> Iterator[Path]:
     """Where to write a share that will lie at `out`; what was not put in its place is gone afterwards.
 
     Args:
+        workspace: of the site.
         out: the payload.
 
     Raises:
@@ -48,7 +49,7 @@ def drafted_share(out: Path) -> Iterator[Path]:
     # What lies beside it has the longest name: that it is too long is told before a note is read.
     with map_os_errors(out), suppress(FileNotFoundError):
         manifest_path(out).lstat()
-    with hold_scratch(draft.parent):
+    with hold_scratch(draft.parent, lambda: _complete(workspace, out)):
         yield draft
 
 
@@ -65,6 +66,16 @@ def put_in_place(draft: Path, out: Path) -> None:
             (manifest_path(draft), manifest_path(out)),
         ):
             os.replace(written, place)
+        flush(out.parent)
+
+
+def _complete(workspace: Workspace, out: Path) -> None:
+    """Gives a share whose `encode` was killed between the rest of it: what comes may fail, and the earlier one is gone already."""
+    if _was_cut(workspace, out):
+        draft = _draft_of(out)
+        with suppress(FileNotFoundError):
+            os.replace(report_path(draft), report_path(out))
+        os.replace(manifest_path(draft), manifest_path(out))
         flush(out.parent)
 
 

@@ -204,7 +204,7 @@ def encode(
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     rows = construction.rows()
-    with drafted_share(out) as draft:
+    with drafted_share(workspace, out) as draft:
         with ShuffledWriter(draft, dim=rows.dim, rules=rules, features=rows.features) as writer:
             for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
                 writer.append(block)

@@ -206,7 +206,7 @@ def test_attack_a_share_that_is_taken_back_while_it_is_sealed_does_not_leave(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sealing takes long, and somebody may take the share back from another terminal."""
-    share, seal = pair.share(), submit.seal_for_provider
+    share, seal = pair.share(), outbox.seal_for_provider
 
     def slowly(workspace: Workspace, path: Path, approved: approval.SignedManifest) -> outbox.Sealed:
         sealed = seal(workspace, path, approved)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from shared.document import Document
 from site_client.errors import WorkspaceError
 from site_client.sharing import drafts, encode
 from site_client.sharing.approval import signed_manifest
@@ -112,6 +113,19 @@ def test_an_encode_that_is_killed_between_is_said_and_the_same_command_works(
         "share.parquet.manifest.json",
         "share.parquet.report.json",
     ]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_encode_that_fails_after_one_that_was_killed_between_leaves_a_whole_share(
+    number: int, site: Workspace, share: Path, command: Command, tmp_path: Path
+) -> None:
+    done(hospital(*command))
+    killed(command, at_name(number))
+    empty = write_notes(tmp_path / "unlabelled", [Document("n", "Nobody is named here .")])
+    assert hospital("encode", empty, *command[2:]).exit_code
+    done(hospital("inspect", share, "--workspace", site.root))
+    done(hospital(*command))
+    done(hospital("inspect", share, "--workspace", site.root))
 
 
 def test_notes_beside_what_a_killed_encode_left_are_not_overwritten(
