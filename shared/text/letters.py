@@ -6,10 +6,10 @@ import re
 import unicodedata
 
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
-
-
-# Beside blanks, what an export may write where a line ends: tags of HTML, and line ends as escapes.
-_LINE_ENDS = re.compile(r"</?(?:br|div|p)\b[^<>]*>|\\[nr]", re.IGNORECASE)
+# Beside blanks, what an export may write where a line ends or a cell does: tags of HTML, and line ends as escapes.
+_LINE_ENDS = re.compile(r"</?[A-Za-z][^<>]*>|\\[nr]")
+_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
+_NUMBER_OF_LINE = re.compile(r"^[^\S\n]*\(?[0-9]{1,3}[.)][^\S\n]", re.MULTILINE)
 
 
 def compose(text: str) -> str:
@@ -28,5 +28,6 @@ def only_words(text: str) -> list[str]:
 
 
 def as_printed(text: str) -> str:
-    """The text as most exports have it: signs of other widths or fonts as plain ones, and a blank for each line end that is written in signs."""
-    return _LINE_ENDS.sub(" ", unicodedata.normalize("NFKC", text))
+    """The text as most exports have it: plain signs for those of other widths or fonts, no tags, no numbers of lines, no word cut at the end of one."""
+    lines = _LINE_ENDS.sub("\n", unicodedata.normalize("NFKC", text))
+    return _NUMBER_OF_LINE.sub("", _CUT_WORD.sub("", lines))

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from protocols.canonical import Json
-from shared.generate import generate_notes
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.text.tokens import tokenise
 from site_client import ledger
@@ -39,7 +38,6 @@ from site_client.sharing.known_notes import (
     read_trained,
     shares_that_left,
 )
-from site_client.sharing.sifting.edited import KnownNotes
 from site_client.workspace import Workspace, create, open_workspace
 from tests.site_client.sites import SCHEME
 from tests.tiny_notes import note
@@ -406,16 +404,3 @@ def test_digests_are_found_among_others() -> None:
     wanted = np.array([9, 1, 5, 10, 2, 0], dtype=np.uint64)
     assert are_among(wanted, known).tolist() == [value in (2, 5, 9) for value in wanted.tolist()]
     assert not are_among(wanted, known[:0]).any()
-
-
-def test_a_note_is_known_edited_and_exported_anew_and_new_notes_of_the_same_hospital_are_not(site: Workspace) -> None:
-    key = DigestKey(site)
-    learned, fresh = ([one.text for one in generate_notes("en_harbor", 30, seed)] for seed in (1, 2))
-    known = KnownNotes.of(key, learned)
-    assert all(known.has(key, f"{text}\nSigned in the afternoon.") for text in learned)
-    assert all(known.has(key, text.replace("\n", " <br> ")) for text in learned)
-    assert not any(known.has(key, text) for text in fresh)
-    # A head that an earlier version adapted knows its notes as they were.
-    earlier = KnownNotes(known.notes, np.zeros(0, dtype=np.uint64))
-    assert earlier.has(key, learned[0])
-    assert not earlier.has(key, learned[0] + "Signed.")
