@@ -28,7 +28,7 @@ from shared.anonymity.public_lists import PublicList
 from shared.anonymity.telling_spans import Telling
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import TrainingError
-from shared.labels import UNKNOWN_TAG, without_hidden
+from shared.labels import HIDDEN_TAG, UNKNOWN_TAG, without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
@@ -141,6 +141,7 @@ class SurrogateBank:
             chunk: labelled sentences.
             noise: the source of chance. A draw is used up for each span.
         """
+        chunk = _without_doubted_categories(chunk)
         spans = list(chunk.spans())
         words, tags, doubtful = list(chunk.words), chunk.tags, chunk.are_doubtful
         drawn = [
@@ -181,13 +182,15 @@ class SurrogateBank:
     def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
         """The sentences with every span replaced; what is HIDDEN is drawn word by word, and its tags become O.
 
-        Of a span that nobody has labelled the tags become unknown.
+        Of a span that nobody has labelled the tags become unknown, and it is drawn like what is HIDDEN: what calls it by a category may be
+        the provider's own pipeline, which could spell words by the categories that it gives them.
 
         Args:
             chunk: labelled sentences.
             noise: the source of chance. Draws are used up by the tags alone, so that the words have no way to show in
                 what is drawn elsewhere.
         """
+        chunk = _without_doubted_categories(chunk)
         words = list(chunk.words)
         chances = _uniform(noise, len(words))
         others = _uniform(noise, len(words))
@@ -339,6 +342,13 @@ def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:
         yield category, _ANY_CASING
     yield (kind,)
     yield ()
+
+
+def _without_doubted_categories(chunk: TokenisedSentences) -> TokenisedSentences:
+    """What nobody has labelled as what is HIDDEN, by whatever category a program calls it."""
+    if chunk.doubtful is None:
+        return chunk
+    return chunk.with_tags(np.where(chunk.doubtful, np.uint8(HIDDEN_TAG), chunk.tags))
 
 
 def _in_casing(word: str, kind: int) -> str:

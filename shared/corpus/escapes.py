@@ -25,10 +25,13 @@ _IN_HL7 = re.compile(r"\\X(?:[0-9A-F]{2})+\\")
 _IN_R = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _IN_EXCEL = re.compile(r"_x[0-9A-Fa-f]{4}_")
 # Letters beyond ASCII in UTF-8, or in Latin-1 within a word of small letters: "tube=EDTA" is none.
+# Bytes of UTF-8, as databases and shells show them.
+_OCTAL = re.compile(r"\\3[0-7]{2}\\2[0-7]{2}")
 _QUOTED = re.compile(rf"=C[23]=[89AB][0-9A-F]|[a-z]=[EF][0-9A-F][a-z]|=0D=0A|{_LETTER}=0A{_LETTER}")
 # A line of as many signs as such lines have, cut within a word or not; a row of "=" is a rule.
 _CUT = re.compile(r"^.{71,74}[^=\n]=\r?$", re.MULTILINE)
 _CUTS = 2
+_CUT_WORD = re.compile(r"^.{71,74}[^\W_]=\r?\n(?=[^\W_])", re.MULTILINE)
 _NO_PERCENTAGE = re.compile("%[0-9A-Fa-fu][0-9A-Fa-f]")
 # An address may hold them, and is one piece of PHI as a whole; "98%FEV1" is none.
 _OF_ADDRESSES = re.compile(
@@ -36,12 +39,15 @@ _OF_ADDRESSES = re.compile(
     re.IGNORECASE,
 )
 _BLANKS_OF_ADDRESSES = re.compile(r"(?<!\S)(?:[^\s/%]+%20){3}")
+_OF_FORMS = re.compile(r"(?<!\S)(?=[^\s/]*%2[CF])(?:[^\s/+]+\+){3}", re.IGNORECASE)
 _OF_TERMINAL = re.compile(r"\x1b[\[\]()]")
-_CONTROL = re.compile(rf"[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+(?={_LETTER})")
-# Letters in UTF-8 that were read as Latin-1 or Windows-1252; signs, as in "mmÂ³", hide no name.
-_ENCODING = re.compile(
-    rf"{_LETTER}Ã[\xa1-\xbf]|Ã[\x80-\xbf\u0152\u0160\u0161\u0178\u017d\u2018\u201c-\u201e\u2020\u2021\u2026\u2030\u2039\u2122]{_LETTER}"
+# The last four part words as a blank does; a number that they part is read as several.
+_CONTROL = re.compile(
+    r"(?<=[^\W_])(?:[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+(?=[^\W_])|(?<=[0-9])[\x1c-\x1f]+(?=[0-9]))"
 )
+# Letters in UTF-8 that were read as Latin-1 or Windows-1252; signs, as in "mmÂ³", hide no name.
+_FOLLOWING = "\x80-\xbf" + bytes(range(0x80, 0xC0)).decode("windows-1252", "ignore")
+_ENCODING = re.compile(rf"{_LETTER}Ã[\xa1-\xbf]|Ã[{_FOLLOWING}]{_LETTER}")
 _LONG = 40
 _BASE64 = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_LONG},}}")
 # A file, such as a scan, on one line or on lines of such a length.
@@ -71,14 +77,20 @@ def _escapes(text: str) -> Iterator[tuple[int, str]]:
             yield found.start(), "as escapes of JSON"
         if found := _IN_HL7.search(text):
             yield found.start(), "as escapes of HL7"
+        if found := _OCTAL.search(text):
+            yield found.start(), "as octal bytes"
     if "=" in text:
         if found := _QUOTED.search(text):
             yield found.start(), "as quoted-printable"
         cuts = [cut.start() for cut in _CUT.finditer(text)]
         if len(cuts) >= _CUTS:
             yield cuts[0], "as quoted-printable"
+        elif found := _CUT_WORD.search(text):
+            yield found.start(), "as quoted-printable"
     if _NO_PERCENTAGE.search(text) and (found := _OF_ADDRESSES.search(text) or _BLANKS_OF_ADDRESSES.search(text)):
         yield found.start(), "as escapes of addresses"
+    if "%2" in text and (found := _OF_FORMS.search(text)):
+        yield found.start(), "as escapes of forms"
     if "<U+" in text and (found := _IN_R.search(text)):
         yield found.start(), "as escapes of R"
     if "_x" in text and (found := _IN_EXCEL.search(text)):
@@ -87,10 +99,8 @@ def _escapes(text: str) -> Iterator[tuple[int, str]]:
         yield found.start(), "among escapes of a terminal"
     if "Ã" in text and (found := _ENCODING.search(text)):
         yield found.start(), "in another encoding"
-    for found in _CONTROL.finditer(text):
-        if text[found.start() - 1 : found.start()].isalpha():
-            yield found.start(), "with control characters among them"
-            break
+    if found := _CONTROL.search(text):
+        yield found.start(), "with control characters among them"
     yield from _hidden_texts(text)
     for found in _APART.finditer(text):
         if not found[0].isupper():
@@ -128,7 +138,8 @@ def _hidden_texts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_text(decoded: bytes) -> bool:
-    """Whether bytes are those of a text, with blanks in it."""
+    """Whether bytes are those of a text, with blanks in it; of UTF-16 every second one is none."""
+    decoded = decoded.replace(b"\0", b"")
     text = decoded.decode(errors="ignore")
     shown = sum(sign.isprintable() or sign.isspace() for sign in text)
     return " " in text and shown >= _PRINTABLE * len(text) and len(text.encode()) >= _PRINTABLE * len(decoded)

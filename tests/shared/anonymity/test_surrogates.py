@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from shared.anonymity.bank_files import FILE, load_bank, save_bank
 from shared.anonymity.names import default_names, read_names
 from shared.anonymity.surrogates import SurrogateBank, surrogate_bank
 from shared.errors import ModelError, TrainingError
-from shared.labels import HIDDEN_TAG, LabelScheme, categories_of_any_form, load_scheme
+from shared.labels import HIDDEN_TAG, UNKNOWN_TAG, LabelScheme, categories_of_any_form, load_scheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 from shared.text.tokens import MAX_SENTENCE_TOKENS
@@ -348,3 +349,18 @@ def test_endless_huge_spans_do_not_fill_the_memory() -> None:
     for words in (["Anna"], ["x" * 20_000], ["x"] * 20_000):
         drawn(words, [1, *[2] * (len(words) - 1)], bank=bank)
     assert len(bank._patterns) <= before + 1
+
+
+@pytest.mark.parametrize("hides_casing", [False, True])
+def test_attack_a_pipeline_spells_a_word_by_the_category_that_it_gives_it(hides_casing: bool) -> None:
+    """Nobody labelled it: the provider's own pipeline says of what kind it is, and one that lies could say one of thirty words so."""
+    bank = surrogate_bank([PUBLIC], hides_casing=hides_casing, any_form=frozenset({1}))
+    words, doubtful = ["Seen", "by", "Quillfeather", "Road", "12", "today"], np.arange(6) // 2 == 1
+    seen = []
+    for tags in ([0, 0, 1, 2, 0, 0], [0, 0, 3, 4, 0, 0], [0, 0, 1, 3, 0, 0], [0, 0, HIDDEN_TAG, HIDDEN_TAG, 0, 0]):
+        noise = torch.Generator().manual_seed(4)
+        given_ = replace(chunk(words, tags), doubtful=doubtful)
+        shown = bank.replace_spans(bank.draw_lengths(given_, noise), noise)
+        seen.append((shown.words, shown.tags.tolist(), shown.lengths.tolist()))
+    assert seen[0][1] == [0, 0, UNKNOWN_TAG, UNKNOWN_TAG, 0, 0]
+    assert all(one == seen[0] for one in seen)

@@ -51,8 +51,20 @@ ESCAPED = {
     "quoted-printable with line ends": "Seen by=0D=0AAna Marchbanks",
     "a terminal": "Seen by \x1b[1mAna\x1b[0m Marchbanks",
     "control characters": "Seen by Ana March\x07banks",
+    "control characters in a number": "Call 617\x96555\x961234",
+    "separators in a number": "SSN 123\x1c45\x1c6789",
     "half a decoder": LINE.encode().decode("latin-1"),
     "half a decoder of Windows": LINE.replace("I", "Á").encode().decode("cp1252", errors="replace"),
+    "half a decoder ahead of a name": "Dr. Öberg".encode().decode("cp1252"),
+    "half a decoder of grave accents": "Dr. Òscar".encode().decode("cp1252"),
+    "half a decoder twice": "Muñoz".encode().decode("cp1252").encode().decode("cp1252"),
+    "octal bytes": r"Seen by Mu\303\261oz",
+    "quoted-printable with one line": "\n"
+    + quopri.encodestring(
+        b"Mother is well. Lives with her son. Seen in the clinic today by Dr. Marchbanks, no fever."
+    ).decode(),
+    "forms": "Seen+by+Dr.+Marchbanks+on+03%2F04%2F2021",
+    "base64 of UTF-16": base64.b64encode("Ana Marchbanks of Old Harbour".encode("utf-16-le")).decode(),
     "base64": base64.b64encode(LINE.encode()).decode(),
     "base64 of addresses": base64.urlsafe_b64encode(LINE.encode()).decode(),
     "base64 behind words": "Report: " + base64.b64encode(b"Patient Ana Marchbanks, of Old Harbour Road.").decode(),
@@ -72,6 +84,7 @@ PLAIN = (
     "One line\n" + r"and folders notes\new and data\new of it",
     "FEV1 98%FEV1, 80%CAD, a rise of 50%DA, SpO2 of 95%0n air, Scan%20of%20ward.pdf",
     "S Ã O   P A U L O, IRMÃ “NÃO”, 37 Â°C, P A T H O L O G Y   R E P O R T",
+    "A+B+C+D, 50%2F of 3+4+5+6; MANHÃ – TARDE, \\3 of 200, page\x0c12",
     "x_axis, 3_x_0, C:\\_x; a bell\x07 rang, the end\x1a",
     "72 74 76 20 66 68 70 72 74 76 20 66 68 70 72 74 76 20 66 68 70 72 74 76 20 66 68",
     "sha 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 and 4c7d8b9e-1234-4f6a-9a0b-7c8d9e0f1a2b4c7d8b9e12344f6a",
