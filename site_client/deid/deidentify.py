@@ -7,14 +7,18 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeAlias
 
 from shared.corpus import rewrite_corpus, write_corpus
 from shared.corpus.parsing.format import Format
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
+from shared.labels import categories_of_names
 from shared.pipeline.mentions import with_repeated
+from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.spans import join_spans
 from shared.progress import Progress, silent
 from shared.text.references.decoding import decode
@@ -24,6 +28,8 @@ from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
 from site_client.deid.of_patients import Finding, NotesOfPatients
 
+Repeat: TypeAlias = Callable[[Document], Document]
+"""Gives a note with what is annotated in it annotated wherever the note says it again."""
 _LEAST_CHARACTERS, _LEAST_DIGITS = 4, 5
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
@@ -79,6 +85,7 @@ def deidentify(
     tally: Tally,
     lists: HospitalLists | None = None,
     patients: NotesOfPatients | None = None,
+    repeat: Repeat = with_repeated,
 ) -> Iterator[Document]:
     """De-identified documents, in order.
 
@@ -89,8 +96,9 @@ def deidentify(
         tally: is filled.
         lists: of the hospital: what is hidden whoever finds it, and what is not.
         patients: of whom a note also hides what their other notes say; None where every note stands alone.
+        repeat: finds in a note what it says again; see `repeating`.
     """
-    findings = _findings(annotator, documents, mode)
+    findings = _findings(annotator, documents, mode, repeat)
     for finding in findings if patients is None or not mode.hides else patients.complete(findings):
         own, found = finding.own, finding.found
         if mode.hides and lists:
@@ -102,7 +110,13 @@ def deidentify(
         yield replace(mode.turn(found), record=finding.note.record, file=finding.note.file)
 
 
-def _findings(annotator: Annotator, documents: Iterable[Document], mode: Mode) -> Iterator[Finding]:
+def repeating(pipeline: Pipeline) -> Repeat:
+    """Finds again what is found or labelled, a person by one word of the name, too, as the pipeline does with what it finds."""
+    people = categories_of_names(pipeline.encoder.scheme, "people")
+    return partial(with_repeated, people=people, are_public=pipeline.encoder.are_public)
+
+
+def _findings(annotator: Annotator, documents: Iterable[Document], mode: Mode, repeat: Repeat) -> Iterator[Finding]:
     originals: list[Document] = []
 
     def remembered() -> Iterator[Document]:
@@ -112,9 +126,9 @@ def _findings(annotator: Annotator, documents: Iterable[Document], mode: Mode) -
 
     for predicted in annotator.annotate(remembered()):
         original = originals.pop(0)
-        own = found = with_repeated(predicted) if mode.hides else predicted
+        own = found = repeat(predicted) if mode.hides else predicted
         if mode.hides and original.annotations:
-            found = with_repeated(merge_annotations(predicted, original))
+            found = repeat(merge_annotations(predicted, original))
         yield Finding(original, own, found)
 
 
@@ -187,6 +201,7 @@ def write_deidentified(
     total: int = 0,
     lists: HospitalLists | None = None,
     patients: NotesOfPatients | None = None,
+    repeat: Repeat = with_repeated,
     finish: Callable[[], None] | None = None,
 ) -> Deidentified:
     """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
@@ -199,7 +214,7 @@ def write_deidentified(
         progress: takes the notes in which PHI was looked for.
         source: the format of the notes.
         total: how many there are; 0 where nobody has counted.
-        lists, patients: as in `deidentify`.
+        lists, patients, repeat: as in `deidentify`.
         finish: is called when all notes are turned, before the folder has its name: what must not be missing beside it is then in place.
 
     Raises:
@@ -212,7 +227,8 @@ def write_deidentified(
 
     def watched() -> Iterator[Document]:
         turned = 0
-        for document in deidentify(_Watched(annotator, progress, total), documents, mode, tally, lists, patients):
+        told = _Watched(annotator, progress, total)
+        for document in deidentify(told, documents, mode, tally, lists, patients, repeat):
             turned += 1
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))

@@ -90,7 +90,7 @@ def deid(
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
-    from site_client.deid.deidentify import is_rewritten, require_empty, without_labels, write_deidentified
+    from site_client.deid.deidentify import is_rewritten, repeating, require_empty, without_labels, write_deidentified
     from site_client.deid.journal import FOLDER, Resumed, require_writable
     from site_client.own_head.in_use import load_in_use
     from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -141,6 +141,7 @@ def deid(
                     total=total,
                     lists=choices.lists,
                     patients=choices.patients(pipeline),
+                    repeat=repeating(pipeline),
                     finish=finish,
                 )
         except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,12 +18,15 @@ from hypothesis import strategies as st
 from command_line.stopping import heed_stop_signals
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.pipeline.mentions import nobody_knows
 from site_client.deid.deidentify import (
     Deidentified,
     Tally,
     count_outside,
     deidentify,
     merge_annotations,
+    repeating,
     without_labels,
     write_deidentified,
 )
@@ -391,3 +395,12 @@ def test_parts_with_two_maps_of_labels_are_no_parts_of_one_run(loop: Loop, tmp_p
         done(hospital("deid", notes, *given, "--workspace", loop.site("fourth")))
         told.append(read_receipt(tmp_path / str(number)).run["--labels"])
     assert told[0] != told[1]
+
+
+def test_a_labelled_name_is_hidden_by_one_of_its_words_too() -> None:
+    """As one that the pipeline finds; the labels are those of names that it misses."""
+    text = "Seen Ana Marchbanks. Later Marchbanks went home."
+    note = Document("one", text, (Annotation(5, 19, "PATIENT"),))
+    pipeline = SimpleNamespace(encoder=SimpleNamespace(scheme=load_scheme("i2b2_2014"), are_public=nobody_knows))
+    [hidden] = deidentify(Finds(()), [note], MODES["redact"], Tally(), repeat=repeating(pipeline))  # type: ignore[arg-type]
+    assert hidden.text == "Seen [PATIENT]. Later [PATIENT] went home."
