@@ -19,7 +19,16 @@ from shared.corpus.writing import require_file_name
 from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, LabelError
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
-from shared.labels import HIDDEN, OTHER, LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
+from shared.labels import (
+    HIDDEN,
+    OTHER,
+    LabelScheme,
+    load_mapping,
+    load_mapping_file,
+    map_document,
+    name_label,
+    scheme_names,
+)
 from shared.text.language import guess_language, guess_vocabulary
 
 Note = TypeVar("Note", bound=AnnotatedText)
@@ -113,10 +122,15 @@ class Notes:
                 counts.update(
                     span.category for span in document.annotations if span.category not in (self._known or ())
                 )
-        listed = [f"'{name}' ({count})" for name, count in counts.most_common(_MOST_LABELS)]
-        more = f" and {len(counts) - _MOST_LABELS} more" if len(counts) > _MOST_LABELS else ""
+        # What comes once and is written otherwise may be a name that somebody typed into the wrong field.
+        shown = [one for one in counts.most_common() if one[1] > 1 or name_label(one[0]) == repr(one[0])][:_MOST_LABELS]
+        listed = [f"'{name}' ({count})" for name, count in shown]
+        if len(counts) > len(shown):
+            listed.append(
+                f"{len(counts) - len(shown)} that {'are' if len(counts) > len(shown) + 1 else 'is'} not shown"
+            )
         return LabelError(
-            f"expected labels {self._expected}, got others: {', '.join(listed)}{more}; "
+            f"expected labels {self._expected}, got others: {', '.join(listed)}; "
             "map them by --labels FILE, which `site-client labels NOTES --out FILE` begins",
             document=first.document,
             place=first.place,

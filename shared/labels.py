@@ -39,6 +39,7 @@ HIDDEN = ""
 OTHER = "OTHER"
 """What such spans are called where people see them, or where something stands in their place."""
 HIDDEN_TAG = 255
+_LABEL = re.compile(r"[A-Z][A-Z0-9_.:/-]*|[a-z][a-z0-9_.:/-]*")
 """Tag of each of its tokens: one more than any scheme can have."""
 UNKNOWN_TAG = HIDDEN_TAG
 """In a share, and in a training: tag of a token of which nobody knows whether it is PHI. Any may stand there, so it teaches nothing and is not scored."""
@@ -227,6 +228,11 @@ def load_mapping_file(path: Path, target: LabelScheme) -> dict[str, str]:
     return dict(table)
 
 
+def name_label(name: str) -> str:
+    """A label for a message, which may hold no PHI: quoted where it is written like one."""
+    return repr(name) if _LABEL.fullmatch(name) else "one that is not shown, for people write names there, too"
+
+
 def map_document(document: Note, mapping: Mapping[str, str], *, to_share: bool = False) -> Note:
     """The document in the words of another scheme.
 
@@ -242,7 +248,7 @@ def map_document(document: Note, mapping: Mapping[str, str], *, to_share: bool =
     for span in document.annotations:
         if span.category not in mapping:
             raise LabelError(
-                f'label {span.category!r} is not in the mapping; add a line for it, with "" if the release has no category for it',
+                f'expected labels of the mapping, got {name_label(span.category)}; add a line for it, with "" if the release has no category for it',
                 document=document.identifier,
                 place=f"characters {span.start}-{span.end}",
             )
@@ -342,7 +348,7 @@ def _own_tags(span: Annotation, document: Document, scheme: LabelScheme) -> tupl
     category = scheme.category_index.get(span.category)
     if category is None:
         raise LabelError(
-            f"label {span.category!r} is not in scheme {scheme.name}; map it with --labels FILE",
+            f"expected labels of scheme {scheme.name}, got {name_label(span.category)}; map it with --labels FILE",
             document=document.identifier,
             place=f"characters {span.start}-{span.end}",
         )

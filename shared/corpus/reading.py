@@ -22,6 +22,7 @@ from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
 from shared.document import AnnotatedText, Document
 from shared.errors import AnnotationError, ConfigurationError, CorpusError, FormatError, LabelError
+from shared.labels import name_label
 
 _HASH_BYTES = 8
 
@@ -210,7 +211,7 @@ class Corpus:
         for span in document.annotations:
             if span.category not in self._categories:
                 raise LabelError(
-                    f"expected a label of the scheme, got '{span.category}'; map it to one of the scheme's",
+                    f"expected a label of the scheme, got {name_label(span.category)}; map it to one of the scheme's",
                     document=document.identifier,
                     place=f"characters {span.start}-{span.end}",
                 )

@@ -6,10 +6,13 @@ import random
 import traceback
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shared.corpus import read_corpus, write_corpus
-from shared.errors import CorpusError
+from shared.document import Annotation, Document
+from shared.errors import CorpusError, LabelError
+from shared.labels import encode_tags, load_scheme, map_document
 from tests.shared.corpus.samples import ANNOTATED, note
 from tests.shared.corpus.test_round_trip import target
 
@@ -122,3 +125,19 @@ def test_an_id_that_may_be_the_note_is_not_shown(record: str, tmp_path: Path) ->
     error = error_of(tmp_path / "x.jsonl", "jsonl")
     assert str(error).startswith("x-1, x.jsonl, line 1: expected")
     assert "Quill" not in repr(error)
+
+
+@pytest.mark.parametrize(("label", "shown"), [("APELLIDO", True), ("last_name", True), ("Ana Marchbanks", False)])
+def test_what_somebody_typed_as_a_label_may_be_a_name(label: str, shown: bool, tmp_path: Path) -> None:
+    note = Document("a", "Seen by Ana", (Annotation(8, 11, label),))
+    write_corpus([note], tmp_path / "a.jsonl", "jsonl")
+    with pytest.raises(LabelError) as refused:
+        list(read_corpus(tmp_path / "a.jsonl", categories=frozenset({"PATIENT"})))
+    assert (label in str(refused.value)) == shown
+    for map_it in (
+        lambda: map_document(note, {}),
+        lambda: encode_tags(np.zeros((1, 2), np.int32), note, load_scheme("i2b2_2014")),
+    ):
+        with pytest.raises(LabelError) as refused:
+            map_it()
+        assert (label in str(refused.value)) == shown
