@@ -249,6 +249,9 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         payload = parse_manifest(opened.envelope).payload_sha256 if opened.envelope else None
         compared = compare_with_earlier(workspace, row.id, opened)
         if opened.payload is not None and payload is not None:
+            with _own_fault(), workspace.registry().transaction() as session:
+                # Named ahead: who gives the share up where this process is killed removes what the registry names.
+                session.get_one(ShareRow, row.id).payload_sha256 = payload
             # As above: a share with the same payload may be withdrawn at this moment.
             objects.enter_context(lock_object(workspace.root, payload))
             workspace.objects().put(opened.payload, payload)

@@ -26,7 +26,7 @@ from aggregator.ingestion.overlap import (
 )
 from aggregator.ingestion.payload_check import PayloadFindings
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ShareDigestsRow, ShareRow
+from aggregator.registry.tables import EventRow, ShareDigestsRow, ShareRow
 from aggregator.workspace import Workspace
 from protocols.errors import DuplicateError, ProtocolError
 from protocols.share.manifest_envelope import parse_manifest
@@ -132,14 +132,15 @@ def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str |
 
     It is compared with the site's accepted shares: by itself, and together with the last 1, 3, 7... of them with those
     before, for a thousand small shares can do what one large one may not. And all that the site has shared is compared
-    with what all others have.
+    with what all others have. What it took back once it counted is still something to be compared with, and nothing else.
     """
     accepted = select(ShareRow.tag_counts).where(ShareRow.state == ShareState.ACCEPTED).order_by(ShareRow.id.desc())
     own = [_counts(row.tag_counts), *map(_counts, session.scalars(accepted.where(ShareRow.site == row.site)))]
     pool = _summed([_counts(text) for text in session.scalars(accepted.where(ShareRow.site != row.site))])
     comparisons = [(own, Reference("those of all other sites", pool, POOL_FACTOR))]
-    for latest in _doubling(len(own)):
-        reference = Reference(f"earlier ones of {row.site}", _summed(own[latest:]), HISTORY_FACTOR)
+    back = _taken_back(session, row.site)
+    for latest in _doubling(len(own) + bool(back)):
+        reference = Reference(f"earlier ones of {row.site}", _summed([*own[latest:], *back]), HISTORY_FACTOR)
         comparisons.append((own[:latest], reference))
     for shares, reference in comparisons:
         if reference.tag_counts and (
@@ -147,6 +148,19 @@ def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str |
         ):
             return reason if len(shares) == 1 else f"together with the {len(shares) - 1} before it: {reason}"
     return None
+
+
+def _taken_back(session: Session, site: str) -> list[tuple[int, ...]]:
+    """Counts of the shares of a site that counted before it took them back."""
+    withdrawn = select(ShareRow.bundle_sha256, ShareRow.tag_counts).where(
+        ShareRow.site == site, ShareRow.state == ShareState.WITHDRAWN
+    )
+    counts = {bundle: _counts(text) for bundle, text in session.execute(withdrawn)}
+    if not counts:
+        return []
+    accepted = session.scalars(select(EventRow.details).where(EventRow.action == f"share-{ShareState.ACCEPTED}"))
+    counted = {json.loads(details)["bundle"] for details in accepted}
+    return [counts[bundle] for bundle in counts.keys() & counted]
 
 
 def _doubling(most: int) -> Iterator[int]:

@@ -135,7 +135,7 @@ def judge_head(
 
 
 def withdrawn_part(workspace: Workspace, release: int) -> float:
-    """Which part of the tokens of the shares that trained a release their sites have taken back since, 0 to 1.
+    """Which part of the tokens of the shares that trained a release their sites have taken back since and not shared anew, 0 to 1.
 
     What the provider took out itself is no reason for it to release a head that finds less.
 
@@ -143,10 +143,15 @@ def withdrawn_part(workspace: Workspace, release: int) -> float:
         workspace: the provider's.
         release: its number.
     """
-    tokens = func.coalesce(func.sum(ShareRow.tokens), 0)
-    query = select(tokens).join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
-    trained = query.where(ReleaseShareRow.release == release)
-    by_site = trained.where(ShareRow.state == ShareState.WITHDRAWN, ShareRow.reason_code == BY_SITE)
+    by_site = select(ShareRow.site, func.sum(ShareRow.tokens)).group_by(ShareRow.site)
+    in_release = ShareRow.id.in_(select(ReleaseShareRow.share).where(ReleaseShareRow.release == release))
+    taken_back = by_site.where(in_release, ShareRow.state == ShareState.WITHDRAWN, ShareRow.reason_code == BY_SITE)
+    anew = by_site.where(~in_release, ShareRow.state == ShareState.ACCEPTED)
     with workspace.registry().reading() as session:
-        total, gone = int(session.scalar(trained) or 0), int(session.scalar(by_site) or 0)
-    return gone / total if total else 0.0
+        trained, gone, since = (
+            {site: int(tokens or 0) for site, tokens in session.execute(query)}
+            for query in (by_site.where(in_release), taken_back, anew)
+        )
+    total = sum(trained.values())
+    left = sum(max(0, tokens - since.get(site, 0)) for site, tokens in gone.items())
+    return left / total if total else 0.0

@@ -41,6 +41,14 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
     return shares.carry_out(workspace, data, partial(ingest.process, workspace))
 
 
+def taken_back(world: World, sequence: int) -> None:
+    """By north, of which it is the share."""
+    workspace = world.workspace()
+    [share] = [one for one in shares.list_shares(workspace) if (one.site, one.sequence) == ("north", sequence)]
+    day = datetime.datetime.now(datetime.UTC).date()
+    carry_out(workspace, Withdrawal("north", sequence, share.manifest or "", day, "ours").to_bytes(world.keys["north"]))
+
+
 class TestQuarantine:
     @pytest.fixture
     def flooding(self, world: World) -> Decision:
@@ -71,6 +79,19 @@ class TestQuarantine:
         ordinary = ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences(1, sentences=2000)), "north"))
         assert ordinary.state == ShareState.QUARANTINED
         assert "earlier ones of north" in ordinary.reason
+
+    def test_attack_a_share_is_taken_back_so_that_the_next_is_compared_with_none(self, small: World) -> None:
+        """Of one that never counted nothing is compared: it may be what was set aside."""
+        workspace = small.workspace()
+        usual = small.share("north", 1, Sentences(1, sentences=2000))
+        assert ingest.ingest(workspace, small.seal(usual, "north")).state == ShareState.ACCEPTED
+        taken_back(small, 1)
+        few = [small.share("north", number, Sentences(number, sentences=2000, phi=0.01)) for number in (2, 3)]
+        for number, share in enumerate(few, start=2):
+            decision = ingest.ingest(workspace, small.seal(share, "north"))
+            assert (decision.state, decision.reason_code) == (ShareState.QUARANTINED, "label-rates")
+            assert "earlier ones of north" in decision.reason
+            taken_back(small, number)
 
     def test_many_small_ones_that_drift_are_set_aside_together(self, small: World) -> None:
         """Each is too small to stand out; all of them would teach the head that nothing is PHI."""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled import shares
+from aggregator.enrolled import shares, sites
 from aggregator.errors import DatabaseError, WorkspaceError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
@@ -237,6 +237,27 @@ class TestResume:
             ingest.resume(workspace)
             assert (used / "payload").exists()
         assert list(staging.iterdir()) == []
+
+    @pytest.mark.parametrize("given_up", ["by a person", "by a revocation"])
+    def test_attack_a_payload_stays_that_was_opened_by_a_killed_process(self, given_up: str, small: World) -> None:
+        """What a provider refuses is not kept, however it came to that."""
+        workspace, bundle = small.workspace(), small.bundle()
+        child = os.fork()
+        if not child:
+            vars(ingest)["decide"] = lambda *arguments: os._exit(9)
+            ingest.ingest(small.workspace(), bundle)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+        [share] = shares.list_shares(workspace)
+        assert share.state == ShareState.RECEIVED
+        if given_up == "by a person":
+            shares.reject(workspace, share, "A. Weiss", "given up")
+        else:
+            sites.revoke(workspace, share.site, "stolen")
+        ingest.resume(workspace)
+        [share] = shares.list_shares(workspace)
+        assert share.state == ShareState.REJECTED
+        nothing_left(workspace)
 
     def test_objects_of_decided_shares_that_stayed_are_removed(
         self, small: World, monkeypatch: pytest.MonkeyPatch

@@ -158,6 +158,17 @@ def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tm
     assert take_out(2, BY_SITE) == pytest.approx(0.4)
     assert withdrawn_part(made, 1) == 0
 
+    def add_share(number: int, site_name: str, tokens: int, state: str = "accepted") -> float:
+        with made.registry().transaction() as session:
+            add(session, share(number, site_name, id=number, state=state, tokens=tokens))
+        return withdrawn_part(made, 2)
+
+    # Nor what its site has shared again since; what another one shares makes no difference.
+    assert add_share(10, "south", 5000) == pytest.approx(0.4)
+    assert add_share(11, "north", 5000, "quarantined") == pytest.approx(0.4)
+    assert add_share(12, "north", 150) == pytest.approx(0.25)
+    assert add_share(13, "north", 5000) == 0
+
 
 def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:
     folder = head(tmp_path, [LOWER], {"north": [LOWER], "south": [AS_BEFORE]})
