@@ -155,7 +155,7 @@ def _entry(
         seeds,
         "en_sites/test",
         COMMAND,
-        f"token precision {hits / (hits + extra):.4f}; {rotations} rotations, {'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}, {STEPS} steps for every side, the tagger alone; adapting takes {AdaptingConfig().steps[-1]} steps on "
+        f"token precision {hits / (hits + extra):.4f}; {rotations} rotation{'s' * (rotations > 1)}, {'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}, {STEPS} steps for every side, the tagger alone; adapting takes {AdaptingConfig().steps[-1]} steps on "
         "the 200 notes that a hospital has shared; interval over documents",
         ", ".join(sorted({one.commit for one in outcomes})),
     )
