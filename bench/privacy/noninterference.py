@@ -188,7 +188,9 @@ def _of_format(
     form: str, construction: Construction, notes: Sequence[Document], changed: int, seed: int, checker: Checker | None
 ) -> tuple[int, int]:
     random, tried, differing = Random(f"{seed} {form}"), 0, 0
-    notes = [with_halves(note, random) for note in notes]
+    if form != "conll":
+        # There a reference is one token, and a label that begins within one is not written.
+        notes = [with_halves(note, random) for note in notes]
     true = dict(zip((note.identifier for note in notes), shares_of(construction, notes, seed, checker), strict=True))
     while tried < changed:
         with TemporaryDirectory() as folder:
@@ -220,7 +222,7 @@ def noninterference_entry() -> Entry:
         f"{COMMAND} noninterference",
         "changed notes written, read, checked by patterns, lists and a pipeline, and shared under the same draw: "
         + ", ".join(f"{form} {run['tried']}" for form, run in runs.items())
-        + "; other letters, digits, white space and symbols of any number, in addresses and the like other tokens too, half a character reference beside every tenth label",
+        + "; other letters, digits, white space and symbols of any number, in addresses and the like other tokens too, half a character reference beside every tenth label, but in CoNLL, which writes none",
         ", ".join(sorted({str(run["commit"]) for run in runs.values()})),
     )
 
