@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,7 @@ class Corpus:
     Attributes:
         seen: notes of all parts that the pass has come by, good ones and bad ones.
         set_aside: numbers of those of this part that are in the quarantine.
+        order: digest of the ids of all notes of a table, in their order, once it was read to its end; "" where each note has files of its own.
         format: name of the format.
         detected: a sentence for people on what was found and why.
         report: counts of the pass that runs or ran last.
@@ -66,6 +68,7 @@ class Corpus:
         self.part = part
         self.seen = 0
         self.set_aside: list[int] = []
+        self.order = ""
         self.format = detection.format
         self.detected = detection.why
         self.report = Report()
@@ -89,12 +92,15 @@ class Corpus:
         if self._detection.passed_over:
             report.notes["files of another kind, passed over"] = self._detection.passed_over
         seen: set[int] = set()
-        self.seen, self.set_aside = 0, []
+        self.seen, self.set_aside, self.order = 0, [], ""
+        order = hashlib.sha256()
         for number, file, entry in self._numbered():
             self.seen = max(self.seen, number + 1)
             if entry is None:
                 continue
             document, problem = self._accept(entry, accept, seen, report)
+            # What can't be read has no id, and its place.
+            order.update(b"\n" if document is None else json.dumps(document.identifier).encode() + b"\n")
             if self.part is not None and not self.part.holds(number):
                 # It was read for its id alone, which no other note may have.
                 continue
@@ -104,6 +110,7 @@ class Corpus:
             elif problem is not None:
                 self._set_aside(file, entry, problem, report)
                 self.set_aside.append(number)
+        self.order = order.hexdigest() if self.reader.many else ""
         if not self.seen:
             raise FormatError(
                 "expected at least one document, got an empty file; check the path", document=self._detection.names[0]

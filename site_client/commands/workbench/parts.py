@@ -59,6 +59,7 @@ def write_part(
     listed = "".join(f"{size} {len(name)} {name}\n" for name, size in corpus.listing)
     notes = {
         "files": hashlib.sha256(listed.encode("utf-8", "surrogateescape")).hexdigest(),
+        "order of notes": corpus.order,
         "--format": corpus.format,
         "--text-column": column,
         "--encoding": str(given["encoding"]),
