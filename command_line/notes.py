@@ -127,7 +127,7 @@ class Notes:
         listed = [f"'{name}' ({count})" for name, count in shown]
         if len(counts) > len(shown):
             listed.append(
-                f"{len(counts) - len(shown)} that {'are' if len(counts) > len(shown) + 1 else 'is'} not shown"
+                f"{len(counts) - len(shown)} that {'are' if len(counts) > len(shown) + 1 else 'is'} not shown, for people write names there, too"
             )
         return LabelError(
             f"expected labels {self._expected}, got others: {', '.join(listed)}; "
