@@ -44,9 +44,10 @@ def test_spanish_names_have_two_surnames_and_particles_go_with_them() -> None:
 
 
 def test_a_surname_that_is_a_particle_elsewhere_is_a_surname() -> None:
-    (made,) = of("Anh Le")
-    assert len(made.split()) == 2
-    assert made.split()[1] != "Le"
+    made = [of("Anh Le")[0].split() for _ in range(20)]
+    assert {len(words) for words in made} == {2}
+    # It is one of the thousand that are drawn, so that any one draw may be the true one.
+    assert {family for _, family in made} != {"Le"}
 
 
 def test_a_title_stays_and_the_name_behind_it_goes() -> None:
