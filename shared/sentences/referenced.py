@@ -11,10 +11,11 @@ from shared.text.references.decoding import Decoded, decode
 
 # How far beside a label is looked for the rest of a reference that it cuts: a name has 32 letters at most.
 _FAR = 200
-_BEGUN = re.compile(r"[^\W_]*&(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*(?:#[xX]?[0-9a-fA-F]*|[A-Za-z0-9]*)\Z")
-# Where the label begins within one it may end at its last letter; elsewhere "Smith;" is a name and a sign.
-_REST = re.compile(r"[A-Za-z0-9#]+;[^\W_]+")
-_REST_OF_BEGUN = re.compile(r"[A-Za-z0-9#]*;[^\W_]+")
+_BEGUN = re.compile(
+    r"(?:[^\W_]|&(?!nbsp)#?[A-Za-z0-9]+;)*&(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*(?:#[xX]?[0-9a-fA-F]*|[A-Za-z0-9]*)\Z"
+)
+# A letter right behind the semicolon goes on with the word, wherever the label ended; "Smith; " is a name and a sign.
+_REST = re.compile(r"[A-Za-z0-9#]*;(?:[^\W_]|&(?!nbsp)#?[A-Za-z0-9]+;)+")
 
 
 def decoded(document: Document) -> tuple[Document, Decoded]:
@@ -95,7 +96,7 @@ def _whole_words(text: str, labels: Sequence[Annotation]) -> Iterator[Annotation
     for span, next_start in zip(labels, ahead, strict=False):
         begun = _BEGUN.search(text[max(behind, span.start - _FAR) : span.start])
         start = span.start - (0 if begun is None else len(begun[0]))
-        rest = (_REST if begun is None else _REST_OF_BEGUN).match(text[span.end : min(next_start, span.end + _FAR)])
+        rest = _REST.match(text[span.end : min(next_start, span.end + _FAR)])
         behind = span.end + (0 if rest is None else len(rest[0]))
         yield replace(span, start=start, end=behind)
 

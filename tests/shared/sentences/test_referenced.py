@@ -119,6 +119,14 @@ def test_attack_a_reference_that_only_the_phi_completes(
         ("Mr. Garc&amp;iacute;a left", "iacute;a", "Garc&amp;iacute;a"),
         ("Mr. O&#39;Brien left", "39;Brien", "O&#39;Brien"),
         ("Mr. O&#39;Brien left", "O&", "O&#39;Brien"),
+        ("Mr. O&#39;Brien left", "O&#39", "O&#39;Brien"),
+        ("Mr. M&uuml;ller left", "M&uuml", "M&uuml;ller"),
+        ("Mr. N&uacute;&ntilde;ez left", "N&uac", "N&uacute;&ntilde;ez"),
+        ("Mr. N&uacute;&ntilde;ez left", "N&", "N&uacute;&ntilde;ez"),
+        ("Mr. N&uacute;&ntilde;ez left", "ntilde;ez", "N&uacute;&ntilde;ez"),
+        ("Mr. Dvo&rcaron;&aacute;k left", "Dvo&rcaron", "Dvo&rcaron;&aacute;k"),
+        # A blank parts words, however it is written.
+        ("Mr. Garc&iacute;a&nbsp;left", "Garc&iac", "Garc&iacute;a"),
     ],
 )
 def test_a_label_that_cuts_a_reference_hides_the_whole_word(text: str, span: str, hidden: str) -> None:
