@@ -46,7 +46,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def hold_scratch(path: Path, left: Callable[[], object] = lambda: None) -> Iterator[Path]:
+def hold_scratch(
+    path: Path, left: Callable[[], object] = lambda: None, keeps: Callable[[], bool] = lambda: False
+) -> Iterator[Path]:
     """An empty folder that one process has at a time and that goes when the block ends; what a killed one left goes first.
 
     Nobody waits for it: what fills it may take hours.
@@ -54,6 +56,7 @@ def hold_scratch(path: Path, left: Callable[[], object] = lambda: None) -> Itera
     Args:
         path: its name, always the same.
         left: called before that goes which a killed one left.
+        keeps: whether what is in it stays for the next who has it; asked when the block ends, however it ends.
 
     Raises:
         StorageError: another process, or another thread, has it; or it can't be made.
@@ -66,8 +69,11 @@ def hold_scratch(path: Path, left: Callable[[], object] = lambda: None) -> Itera
             (path / _HOLDER).write_text(str(os.getpid()))
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(handle)
+        try:
+            if not keeps():
+                shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(handle)
 
 
 def lock(handle: int, *, wait: bool = True) -> None:

@@ -49,7 +49,7 @@ def drafted_share(workspace: Workspace, out: Path) -> Iterator[Path]:
     # What lies beside it has the longest name: that it is too long is told before a note is read.
     with map_os_errors(out), suppress(FileNotFoundError):
         manifest_path(out).lstat()
-    with hold_scratch(draft.parent, lambda: _complete(workspace, out)):
+    with hold_scratch(draft.parent, lambda: _complete(workspace, out), lambda: _was_cut(workspace, out)):
         yield draft
 
 

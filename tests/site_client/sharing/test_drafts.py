@@ -128,6 +128,50 @@ def test_an_encode_that_fails_after_one_that_was_killed_between_leaves_a_whole_s
     done(hospital("inspect", share, "--workspace", site.root))
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), PermissionError(13, "denied")])
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_encode_that_is_stopped_between_is_said_and_the_same_command_works(
+    number: int, error: BaseException, site: Workspace, share: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it tidies up holds the one manifest there is."""
+    done(hospital(*command))
+    put, replaced = os.replace, 0
+
+    def stopped(source: Path, place: Path) -> None:
+        nonlocal replaced
+        if Path(source).parent.name.endswith(".draft") and Path(place).parent != Path(source).parent:
+            if replaced == number:
+                raise error
+            replaced += 1
+        put(source, place)
+
+    with monkeypatch.context() as patch:
+        patch.setitem(vars(drafts), "os", SimpleNamespace(replace=stopped))
+        assert hospital(*command).exit_code
+    refused(hospital("inspect", share, "--workspace", site.root), 30, "give the same `encode` again")
+    done(hospital(*command))
+    done(hospital("inspect", share, "--workspace", site.root))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_completes_a_killed_encode_may_be_stopped(
+    number: int, site: Workspace, share: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The payload of gigabytes is hashed for that, which takes long enough to lose patience."""
+
+    def stopped(path: Path) -> str:
+        raise KeyboardInterrupt
+
+    done(hospital(*command))
+    killed(command, at_name(number))
+    with monkeypatch.context() as patch:
+        patch.setattr(drafts, "file_sha256", stopped)
+        assert hospital(*command).exit_code
+    refused(hospital("inspect", share, "--workspace", site.root), 30, "give the same `encode` again")
+    done(hospital(*command))
+    done(hospital("inspect", share, "--workspace", site.root))
+
+
 def test_notes_beside_what_a_killed_encode_left_are_not_overwritten(
     site: Workspace, share: Path, command: Command
 ) -> None:
