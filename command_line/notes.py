@@ -123,12 +123,12 @@ class Notes:
                     span.category for span in document.annotations if span.category not in (self._known or ())
                 )
         # What comes once and is written otherwise may be a name that somebody typed into the wrong field.
-        shown = [one for one in counts.most_common() if one[1] > 1 or name_label(one[0]) == repr(one[0])][:_MOST_LABELS]
-        listed = [f"'{name}' ({count})" for name, count in shown]
-        if len(counts) > len(shown):
-            listed.append(
-                f"{len(counts) - len(shown)} that {'are' if len(counts) > len(shown) + 1 else 'is'} not shown, for people write names there, too"
-            )
+        known = [one for one in counts.most_common() if one[1] > 1 or name_label(one[0]) == repr(one[0])]
+        listed = [f"'{name}' ({count})" for name, count in known[:_MOST_LABELS]]
+        if len(known) > _MOST_LABELS:
+            listed.append(f"{len(known) - _MOST_LABELS} more")
+        if hidden := len(counts) - len(known):
+            listed.append(f"{hidden} that {'are' if hidden > 1 else 'is'} not shown, for people write names there, too")
         return LabelError(
             f"expected labels {self._expected}, got others: {', '.join(listed)}; "
             "map them by --labels FILE, which `site-client labels NOTES --out FILE` begins",

@@ -39,10 +39,10 @@ HIDDEN = ""
 OTHER = "OTHER"
 """What such spans are called where people see them, or where something stands in their place."""
 HIDDEN_TAG = 255
-_LABEL = re.compile(r"[A-Z][A-Z0-9_.:/-]*|[a-z][a-z0-9_.:/-]*")
 """Tag of each of its tokens: one more than any scheme can have."""
 UNKNOWN_TAG = HIDDEN_TAG
 """In a share, and in a training: tag of a token of which nobody knows whether it is PHI. Any may stand there, so it teaches nothing and is not scored."""
+_LABEL = re.compile(r"[A-Z][A-Z0-9_.:/-]*|[a-z][a-z0-9_.:/-]*")
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,15 @@ _ENDS = 2
 _IN_HL7 = re.compile(r"\\X(?:[0-9A-F]{2})+\\")
 _IN_R = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _IN_EXCEL = re.compile(r"_x[0-9A-Fa-f]{4}_")
-# Letters beyond ASCII in UTF-8, or in Latin-1 within a word of small letters: "tube=EDTA" is none.
 # Bytes of UTF-8, as databases and shells show them.
-_OCTAL = re.compile(r"\\3[0-7]{2}\\2[0-7]{2}")
+_OCTAL = re.compile(rf"{_PATH}|(\\3[0-7]{{2}}\\2[0-7]{{2}})")
+# Letters beyond ASCII in UTF-8, or in Latin-1 within a word of small letters: "tube=EDTA" is none.
 _QUOTED = re.compile(rf"=C[23]=[89AB][0-9A-F]|[a-z]=[EF][0-9A-F][a-z]|=0D=0A|{_LETTER}=0A{_LETTER}")
 # A line of as many signs as such lines have, cut within a word or not; a row of "=" is a rule.
 _CUT = re.compile(r"^.{71,74}[^=\n]=\r?$", re.MULTILINE)
 _CUTS = 2
-_CUT_WORD = re.compile(r"^.{71,74}[^\W_]=\r?\n(?=[^\W_])", re.MULTILINE)
+# Not a value below its name: "Na=" at the end of a line, "140" on the next.
+_CUT_WORD = re.compile(r"^.{71,74}(?:[^\W\d_]=\r?\n(?=[^\W\d_])|[0-9]=\r?\n(?=[0-9]))", re.MULTILINE)
 _NO_PERCENTAGE = re.compile("%[0-9A-Fa-fu][0-9A-Fa-f]")
 # An address may hold them, and is one piece of PHI as a whole; "98%FEV1" is none.
 _OF_ADDRESSES = re.compile(
@@ -77,7 +78,7 @@ def _escapes(text: str) -> Iterator[tuple[int, str]]:
             yield found.start(), "as escapes of JSON"
         if found := _IN_HL7.search(text):
             yield found.start(), "as escapes of HL7"
-        if found := _OCTAL.search(text):
+        if found := next((one for one in _OCTAL.finditer(text) if one[1]), None):
             yield found.start(), "as octal bytes"
     if "=" in text:
         if found := _QUOTED.search(text):
@@ -139,7 +140,8 @@ def _hidden_texts(text: str) -> Iterator[tuple[int, str]]:
 
 def _is_text(decoded: bytes) -> bool:
     """Whether bytes are those of a text, with blanks in it; of UTF-16 every second one is none."""
-    decoded = decoded.replace(b"\0", b"")
+    if decoded.count(0) <= len(decoded) // 2 + 1:
+        decoded = decoded.replace(b"\0", b"")
     text = decoded.decode(errors="ignore")
     shown = sum(sign.isprintable() or sign.isspace() for sign in text)
     return " " in text and shown >= _PRINTABLE * len(text) and len(text.encode()) >= _PRINTABLE * len(decoded)

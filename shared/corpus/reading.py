@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +45,7 @@ class Corpus:
     Attributes:
         seen: notes of all parts that the pass has come by, good ones and bad ones.
         set_aside: numbers of those of this part that are in the quarantine.
-        order: digest of the ids of all notes of a table, in their order, once it was read to its end; "" where each note has files of its own.
+        order: digest of the records of a table, in their order, once it was read to its end; "" where each note has files of its own.
         format: name of the format.
         detected: a sentence for people on what was found and why.
         report: counts of the pass that runs or ran last.
@@ -99,8 +98,10 @@ class Corpus:
             if entry is None:
                 continue
             document, problem = self._accept(entry, accept, seen, report)
-            # What can't be read has no id, and its place.
-            order.update(b"\n" if document is None else json.dumps(document.identifier).encode() + b"\n")
+            # By its bytes: without an id of its own a row is called by its number.
+            for suffix, data in sorted(entry.parts.items()):
+                order.update(f"{suffix} {len(data)} ".encode() + data)
+            order.update(b"\n")
             if self.part is not None and not self.part.holds(number):
                 # It was read for its id alone, which no other note may have.
                 continue

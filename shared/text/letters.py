@@ -8,7 +8,7 @@ import unicodedata
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 # Beside blanks, what an export may write where a line ends or a cell does: tags of HTML, and line ends as escapes.
 _LINE_ENDS = re.compile(r"</?[A-Za-z][^<>]*>|\\[nr]")
-_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n\s*(?=[^\W\d_])")
+_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010][^\S\n]*\n\s*(?=[^\W\d_])")
 _NUMBER_OF_LINE = re.compile(r"^[^\S\n]*\(?[0-9]{1,3}[.)][^\S\n]", re.MULTILINE)
 
 

@@ -90,6 +90,9 @@ PLAIN = (
     "sha 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 and 4c7d8b9e-1234-4f6a-9a0b-7c8d9e0f1a2b4c7d8b9e12344f6a",
     "Pseudopseudohypoparathyroidism/hyperparathyroidism-associated-osteopathy, AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "ACGT" * 100 + "\n" + "_" * 80 + "\n" + "-" * 80 + "\n" + "+" * 300,
+    r"\\srv01\scans\310\215\0042.tif and C:\archive\301\204\note.txt",
+    "On the second day the laboratory says of the sample of the morning here:  Na=\n140 and K=4",
+    "Sample 0020000000000000000000000000000000000000, 00000000000000000000000000000000002a0020",
     "R D C T L N A B E F G H: the quadrants a b c d e f g",
 )
 

@@ -197,13 +197,14 @@ def test_parts_of_deid_are_the_notes_of_one_run(loop: Loop) -> None:
     assert snapshot(root / "merged") == before
 
 
-def test_parts_of_a_table_that_was_exported_anew_between_them_are_refused(loop: Loop) -> None:
-    """At the same size: in another order, rows would be lost and others written twice."""
+@pytest.mark.parametrize("named", ["id", "note_id"])
+def test_parts_of_a_table_that_was_exported_anew_between_them_are_refused(named: str, loop: Loop) -> None:
+    """At the same size: in another order, rows would be lost and others written twice; also where no column is taken for the id."""
     folder = loop.root / "table"
     folder.mkdir()
     rows = [f"{number},Seen today {number}\n" for number in range(4)]
     for number, shown in ((1, rows), (2, [rows[1], rows[0], *rows[2:]])):
-        (folder / "notes.csv").write_text("id,text\n" + "".join(shown))
+        (folder / "notes.csv").write_text(f"{named},text\n" + "".join(shown))
         out = loop.root / f"part-{number}"
         done(hospital("deid", folder, "--out", out, "--part", f"{number}/2", "--workspace", loop.site("fourth")))
     parts = (loop.root / "part-1", loop.root / "part-2")
