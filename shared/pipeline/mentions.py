@@ -41,6 +41,9 @@ _UNMISTAKABLE = re.compile(r"[^\W_]@[^\W_]|[^\W\d_]\d")
 _OF_THREE_PARTS = re.compile(r"(?=(?:\D*\d){4})\d+(?:[-/.]\d+){2,}")
 # What may stand between two words of a mention: "Smith, John", "Garcia - Lopez", but not the whole of a line.
 _LONGEST_GAP = 3
+# Where a line ends between them the next one may be indented, as far as lists and columns are.
+_LONGEST_INDENT = 80
+_LINES_OF_ONE_END = 2
 # A note does not say more words than that a second time; each of its words would be held against all of them.
 _MOST_WORDS = 50
 # What begins a sentence or stands for a day, though people are called by it: what the lists of words lack.
@@ -185,24 +188,48 @@ class _Note:
         edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64).reshape(-1, 2)
         places = np.searchsorted(self._starts, edges).tolist()
         found = [tuple(self.words[first:last]) for first, last in places]
-        every = list({word for words in found for word in words})
+        cut = [self._cut(span, first, last) for span, (first, last) in zip(document.annotations, places, strict=True)]
+        every = list({word for words in (*found, *cut) for word in words})
         public = dict(zip(every, are_public(every).tolist(), strict=True))
         said: dict[tuple[str, ...], str] = {}
-        for span, words, (first, last) in zip(document.annotations, found, places, strict=True):
+        for span, words, part, (first, last) in zip(document.annotations, found, cut, places, strict=True):
             text = document.covered_text(span)
             # A program that finds words takes them for names; it is not believed a second time.
             if len(words) <= _MOST_WORDS and not all(map(public.__getitem__, words)) and _is_telling(text):
                 said.setdefault(words, span.category)
                 if self._joined:
                     said.setdefault(self._whole(first, last), span.category)
+            if len(part) <= _MOST_WORDS and not all(map(public.__getitem__, part)) and _is_telling(text):
+                said.setdefault(part, span.category)
             if text == text.lower() or (span.category not in people and len(words) != 1):
                 continue
+            for word in part if span.category in people else ():
+                if not public[word] and word.isalpha() and len(word) >= _LEAST_CHARACTERS:
+                    said.setdefault((word,), span.category)
             for at in range(first, last):
                 word = self.words[at]
                 long = span.category in people and len(word) >= _LEAST_CHARACTERS
                 if not public[word] and word.isalpha() and (long or self._is_short_name(at, first, last)):
                     said.setdefault((word,), span.category)
         return said
+
+    def _cut(self, span: Annotation, first: int, last: int) -> tuple[str, ...]:
+        """The words of a span that begins or ends within one, as far as it covers them: "DrQuill", of which somebody has labelled the name; else none.
+
+        Args:
+            span: of the text.
+            first: of the words that begin in it.
+            last: behind them.
+        """
+        begun = first > 0 and self._spans[first - 1][1] > span.start
+        ends = last > 0 and self._spans[last - 1][1] > span.end
+        if not begun and not ends:
+            return ()
+        covered = [
+            self._text[max(start, span.start) : min(end, span.end)] for start, end in self._spans[first - begun : last]
+        ]
+        words = (folded("".join(filter(str.isprintable, piece))) for piece in covered)
+        return tuple(filter(None, words))
 
     def mentions(self, sought: _Sought, *, in_small_letters: bool = False) -> Iterator[Annotation]:
         """Wherever one of these is said, as words of their own, and not written like words that name nobody; unless several of those are asked for."""
@@ -222,8 +249,14 @@ class _Note:
                         waiting.append((found, last))
 
     def _is_near(self, at: int) -> bool:
-        """Whether no more stands between a word and the one ahead than between two words of a mention."""
-        return self._spans[at][0] - self._spans[at - 1][1] <= _LONGEST_GAP
+        """Whether no more stands between a word and the one ahead than between two words of a mention; blanks beside the end of one line are none."""
+        end, start = self._spans[at - 1][1], self._spans[at][0]
+        if start - end <= _LONGEST_GAP:
+            return True
+        if start - end > _LONGEST_INDENT:
+            return False
+        lines = self._text[end:start].splitlines()
+        return len(lines) == _LINES_OF_ONE_END and sum(len(line.strip()) for line in lines) < _LONGEST_GAP
 
     def _is_mention(self, first: int, last: int, in_small_letters: bool) -> bool:
         start, end = self._edges(first, last)

@@ -71,5 +71,7 @@ class NotesOfPatients:
         also = said.get(self._patient(finding))
         if not also:
             return finding
-        own, found = (with_repeated(one, also=also) for one in (finding.own, finding.found))
+        own, found = (
+            with_repeated(one, self.people, self.are_public, also=also) for one in (finding.own, finding.found)
+        )
         return replace(finding, own=own, found=found)

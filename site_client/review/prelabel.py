@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from shared.document import Annotation, Document
-from shared.labels import LabelScheme
+from shared.labels import LabelScheme, categories_of_names
 from shared.patterns.engine import Patterns
 from shared.patterns.given_names import GivenNames
 from shared.patterns.kinds import Suspicion
@@ -50,7 +50,8 @@ class PipelineFinder:
             ((_, suspicions),) = suspect(self._pipeline, [plain])
             (annotated,) = self._pipeline.annotate([plain])
             # As `deid` hides them: wherever the note says them again.
-            for span in with_repeated(annotated).annotations:
+            people = categories_of_names(self._pipeline.encoder.scheme, "people")
+            for span in with_repeated(annotated, people, self._pipeline.encoder.are_public).annotations:
                 pieces = _beside_labels(document, span)
                 found += (
                     Span(*piece, span.category, Source.FOUND, span.confidence, accepted=False) for piece in pieces

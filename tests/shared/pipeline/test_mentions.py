@@ -45,6 +45,16 @@ def found(text: str, *spans: str) -> Document:
         ("Anastasia, " + "\u200b".join("Anastasia"), ["Anastasia"], "[X], [X]"),
         ("Ana\u200bRuiz, Ana Ruiz", ["Ana\u200bRuiz"], "[X], [X]"),
         ("Ana Ru\u200biz, Ana Ruiz", ["Ana Ru\u200biz"], "[X], [X]"),
+        # A label that begins or ends within a word.
+        ("DrMarchbanks saw; Marchbanks, MARCHBANKS", ["Marchbanks"], "Dr[X] saw; [X], [X]"),
+        ("MarchbanksMD saw; Marchbanks", ["Marchbanks"], "[X] saw; [X]"),
+        ("DrAna Marchbanks saw; Ana Marchbanks", ["Ana Marchbanks"], "Dr[X] saw; [X]"),
+        # The next line is indented.
+        ("Larkspur Ward; Larkspur\n      Ward", ["Larkspur Ward"], "[X]; [X]\n[X]"),
+        ("Larkspur Ward; Larkspur \r\n\t\tWard", ["Larkspur Ward"], "[X]; [X]\r\n[X]"),
+        ("617 555 1234, 617 555\n    1234", ["617 555 1234"], "[X], [X]\n[X]"),
+        ("Larkspur Ward; Larkspur\n\n    Ward", ["Larkspur Ward"], "[X]; Larkspur\n\n    Ward"),
+        ("Larkspur Ward; Larkspur     Ward", ["Larkspur Ward"], "[X]; Larkspur     Ward"),
         ("Ana Ruiz, \uff21\uff4e\uff41 \uff32\uff55\uff49\uff5a", ["Ana Ruiz"], "[X], [X]"),
     ],
 )

@@ -8,6 +8,7 @@ import signal
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from command_line.stopping import heed_stop_signals
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
-from shared.pipeline.mentions import nobody_knows
+from shared.pipeline.mentions import nobody_knows, with_repeated
 from site_client.deid.deidentify import (
     Deidentified,
     Tally,
@@ -35,6 +36,7 @@ from site_client.deid.mode import Mode
 from site_client.deid.of_patients import NotesOfPatients
 from site_client.deid.registry import MODES
 from tests.loop import Loop, done, hospital, refused
+from tests.shared.pipeline.test_mentions import is_summer
 from tests.site_client.deid.notes import annotated, covered
 from tests.tiny_notes import write_notes
 
@@ -404,3 +406,15 @@ def test_a_labelled_name_is_hidden_by_one_of_its_words_too() -> None:
     pipeline = SimpleNamespace(encoder=SimpleNamespace(scheme=load_scheme("i2b2_2014"), are_public=nobody_knows))
     [hidden] = deidentify(Finds(()), [note], MODES["redact"], Tally(), repeat=repeating(pipeline))  # type: ignore[arg-type]
     assert hidden.text == "Seen [PATIENT]. Later [PATIENT] went home."
+
+
+def test_a_public_word_alone_is_not_said_again_because_the_patient_has_other_notes() -> None:
+    """The limits of a note are those of all notes of a patient."""
+    notes = [Document("a", "Dr Summer came in Summer."), Document("b", "Seen by Ana Marchbanks.")]
+
+    people = frozenset({"PATIENT", "DOCTOR"})
+    repeat = partial(with_repeated, people=people, are_public=is_summer)
+    whose = NotesOfPatients({"a": "1", "b": "1"}, people, is_summer)
+    finder = Finds((Annotation(3, 9, "DOCTOR"),), (Annotation(8, 22, "PATIENT"),))
+    texts = [one.text for one in deidentify(finder, notes, MODES["redact"], Tally(), None, whose, repeat)]
+    assert texts == ["Dr [DOCTOR] came in Summer.", "Seen by [PATIENT]."]

@@ -12,6 +12,7 @@ from shared.document import Annotation, Document
 from shared.errors import ModelError
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline, load_pipeline
+from site_client.deid.deidentify import repeating
 from site_client.review.finding import Finding
 from site_client.review.prelabel import PipelineFinder
 from site_client.review.project import Project
@@ -53,6 +54,20 @@ def test_spans_touch_no_label_and_each_other_not_either(pipeline: Pipeline) -> N
         assert all(one[1] <= other[0] for one, other in pairwise(edges))
         # Of a name that is labelled in half the other half is found.
         assert any(span.start < name.end and half < span.end for span in spans)
+
+
+def test_what_counts_as_phi_is_what_deid_would_hide(pipeline: Pipeline) -> None:
+    """Words alone that the release calls public are not believed a second time, here as there."""
+    assert pipeline.encoder.are_public(["rest"])[0]
+    finder, repeat = PipelineFinder(pipeline.encoder.scheme, pipeline), repeating(pipeline)
+    text = (
+        "Dr Rest advised rest.\nThere was mild fever and a dry cough, Rest and swollen ankles and no complaint today.\n"
+    )
+    note = Document("n", text)
+    (annotated,) = pipeline.annotate([note])
+    assert [note.covered_text(span) for span in annotated.annotations] == ["Rest"]
+    hidden = {(span.start, span.end) for span in repeat(annotated).annotations}
+    assert {(span.start, span.end) for span in finder.find(note) if span.is_phi} == hidden
 
 
 def test_without_a_pipeline_patterns_and_names_are_doubts_alone() -> None:
