@@ -1,12 +1,11 @@
-"""What sites ask back while it waits: of a share that is not decided nobody knows the manifest, and a withdrawal names nothing else.
+"""What sites ask back before it is decided: until then nobody knows the manifest of a share, and a withdrawal names nothing else.
 
-So their word is kept until the share is decided, whatever is decided. An invented digest looks like the true one: a few are kept.
-A share waits from the moment when the last byte of its bundle is on the provider's disk, which may be hours before it is entered.
+So their word is kept until the share is decided, whatever is decided; also where the share has yet to come, for sticks and servers are two
+ways, and what takes a share back may be there first. An invented digest looks like the true one: a few are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 from sqlalchemy import ColumnElement, Select, delete, func, select
@@ -15,15 +14,18 @@ from sqlalchemy.orm import Session
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState, UploadState
-from aggregator.registry.tables import ShareRow, UploadRow, WithdrawalRow, upload_file
+from aggregator.registry.tables import ShareRow, SiteKeyRow, UploadRow, WithdrawalRow, upload_file
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
 from protocols.errors import ProtocolError
+from protocols.keys.signing import PublicKey
 from protocols.share.bundle_header import read_header
-from protocols.share.withdrawal import Withdrawal
+from protocols.share.withdrawal import Withdrawal, read_withdrawal
 
 MOST_ASKED = 4
-"""Withdrawals of one share that waits. An honest site has one."""
+"""Withdrawals of one share that is not decided. An honest site has one."""
+MOST_AHEAD = 100
+"""Withdrawals of a site that are kept while a share has yet to come. An honest site has as many as shares under way."""
 
 
 def waiting(asked: Withdrawal) -> Select[int]:
@@ -51,27 +53,26 @@ def on_its_way(workspace: Workspace, asked: Withdrawal) -> list[str]:
     return found
 
 
-def keep_asked(workspace: Workspace, asked: Withdrawal, coming: Sequence[str] = ()) -> tuple[bool, int | None]:
-    """Keeps what a site asks about a share that waits.
+def keep_asked(workspace: Workspace, asked: Withdrawal) -> tuple[bool, int | None]:
+    """Keeps what a site asks about a share that is not decided.
 
     Args:
         workspace: the provider's.
         asked: the withdrawal.
-        coming: what `on_its_way` has found, where no such share is entered.
 
     Returns:
-        whether it is kept, which it is not where the share is decided by now; and the number of the share, if it is entered.
+        whether it is kept, which it is not where another share has the number; and the number of the share in the registry, if it is entered.
 
     Raises:
-        RegistryError: MOST_ASKED others are kept.
+        RegistryError: MOST_ASKED others are kept of this share, or MOST_AHEAD of this site.
     """
     key = (asked.site, asked.sequence, asked.manifest_sha256)
     with workspace.registry().transaction() as session:
         number = session.scalar(waiting(asked))
-        if number is None and not _still_coming(session, coming):
+        if number is None and session.scalar(_taken(asked)) is not None:
             return False, None
         if session.get(WithdrawalRow, key) is None:
-            _check_room(session, asked)
+            _check_room(session, asked, ahead=number is None)
             session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
             audit_log.append(
                 session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
@@ -90,19 +91,46 @@ def forget_asked(session: Session, row: ShareRow) -> None:
     session.execute(delete(WithdrawalRow).where(*_about(row.site, row.sequence)))
 
 
-def _still_coming(session: Session, coming: Sequence[str]) -> bool:
-    """Whether one of some uploads is in work still: the share of one that is entered, and does not wait, is decided."""
-    entered = select(ShareRow.id).where(ShareRow.bundle_sha256 == UploadRow.bundle_sha256)
-    query = select(UploadRow.id).where(UploadRow.id.in_(coming), UploadRow.state == UploadState.OPEN, ~entered.exists())
-    return session.scalar(query.limit(1)) is not None
+def carried_out(session: Session, data: bytes, site: str, key_id: str) -> bytes | None:
+    """The receipt of a share that is withdrawn already, for who asks again with a key that the site had once; None for any other.
+
+    Raises:
+        ProtocolError: that key has not signed it.
+    """
+    key = session.get(SiteKeyRow, key_id)
+    if key is None or key.site != site:
+        return None
+    asked = read_withdrawal(data, PublicKey.from_hex(key.public_key))
+    return session.scalar(
+        select(ShareRow.receipt).where(
+            ShareRow.site == asked.site,
+            ShareRow.sequence == asked.sequence,
+            ShareRow.manifest_sha256 == asked.manifest_sha256,
+            ShareRow.state == ShareState.WITHDRAWN,
+        )
+    )
 
 
-def _check_room(session: Session, asked: Withdrawal) -> None:
-    kept = select(func.count()).select_from(WithdrawalRow).where(*_about(asked.site, asked.sequence))
-    if session.scalars(kept).one() >= MOST_ASKED:
+def _taken(asked: Withdrawal) -> Select[int]:
+    """The number of a share that has the place of the one that a withdrawal means: no other of that number is taken in."""
+    return select(ShareRow.id).where(
+        ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state != ShareState.REJECTED
+    )
+
+
+def _check_room(session: Session, asked: Withdrawal, *, ahead: bool) -> None:
+    def kept(*about: ColumnElement[bool]) -> int:
+        return session.scalars(select(func.count()).select_from(WithdrawalRow).where(*about)).one()
+
+    if kept(*_about(asked.site, asked.sequence)) >= MOST_ASKED:
         raise RegistryError(
             f"share {asked.sequence} of {asked.site}: expected at most {MOST_ASKED} withdrawals while it waits, each of another manifest, got "
             "one more; ask again when the share is decided"
+        )
+    if ahead and kept(WithdrawalRow.site == asked.site) >= MOST_AHEAD:
+        raise RegistryError(
+            f"share {asked.sequence} of {asked.site}: expected at most {MOST_AHEAD} withdrawals of shares that are not here, got one more; "
+            "bring those shares in first"
         )
 
 

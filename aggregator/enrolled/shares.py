@@ -20,8 +20,8 @@ from typing import Any
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.asked_back import asked_back, forget_asked, keep_asked, on_its_way, waiting
-from aggregator.enrolled.signers import check_signed
+from aggregator.enrolled.asked_back import asked_back, carried_out, forget_asked, keep_asked, on_its_way, waiting
+from aggregator.enrolled.signers import check_signed, explain_uncounted
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import RegistryError, UndecidedError
@@ -283,7 +283,7 @@ def withdraw(workspace: Workspace, share: Share, name: str, reason: str, *, firs
 def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]) -> bytes:
     """Takes a share out as its site asks. Asked again, the answer is the same.
 
-    Of a share that waits nobody knows the manifest: the site's word is kept, and whoever decides it, whenever that is, heeds it.
+    Of a share that is not decided nobody knows the manifest: the site's word is kept, and whoever decides it, whenever that is, heeds it.
 
     Args:
         workspace: where.
@@ -295,15 +295,18 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
 
     Raises:
         ProtocolError: it is not signed with a key of the site that counts today.
-        RegistryError: the site has no such share, it did not come to count, or others are asked back under its number. Besides,
-            whatever `decide` raises.
-        UndecidedError: it is on its way in; what was asked is kept.
+        RegistryError: another share of the site has its number, it did not come to count, or too much is asked back; or it has yet to
+            come, and what was asked is kept. Besides, whatever `decide` raises.
+        UndecidedError: it was uploaded, and is not entered yet; what was asked is kept.
     """
     site, key_id = withdrawal_sender(data)
     with workspace.registry().reading() as session:
         keys = {key.key_id: key for key in keys_in(session, today()).get(site, ())}
         if key_id not in keys:
-            raise UnknownSignerError(
+            # A stick may lie there for longer than its key counts; what was done long ago is no error.
+            if (receipt := carried_out(session, data, site, key_id)) is not None:
+                return receipt
+            raise explain_uncounted(session, site, key_id, today(), "a withdrawal", "withdrawal") or UnknownSignerError(
                 "a withdrawal signed with a key that counts for its site",
                 received=f"key {key_id}",
                 advice="enrol the site, or sign with its present key",
@@ -316,12 +319,15 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
             ShareRow.manifest_sha256 == asked.manifest_sha256,
         )
         waits, known = session.scalar(waiting(asked)) is not None, bool(_found(session, named))
-    coming = () if waits or known else on_its_way(workspace, asked)
-    if waits or coming:
-        kept, number = keep_asked(workspace, asked, coming)
+    if waits or not known:
+        kept, number = keep_asked(workspace, asked)
         if kept and number is None:
-            raise UndecidedError(
-                f"share {asked.sequence} of {asked.site}: expected one that was entered, found one whose upload waits for the server: it will "
+            uploaded = on_its_way(workspace, asked)
+            error, found_one = (
+                (UndecidedError, "one whose upload waits for the server") if uploaded else (RegistryError, "none yet")
+            )
+            raise error(
+                f"share {asked.sequence} of {asked.site}: expected one that was entered, found {found_one}: what is asked is kept, and it will "
                 "be withdrawn when it is decided, and never count; ask again for the receipt"
             )
         if number is not None:
@@ -331,7 +337,7 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
     if not found:
         raise RegistryError(
             f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
-            "check number and digest, or bring the share in first"
+            "check number and digest"
         )
     return _withdraw(workspace, found[0], asked.site, Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason))
 

@@ -158,7 +158,9 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     if _ends(path, _WITHDRAWAL):
         data = read_bounded(path, MAX_MESSAGE_BYTES)
         receipt = shares.carry_out(workspace, data, partial(ingest.process, workspace))
-        return Outcome(path, lost=_written(_receipt_path(path, _WITHDRAWAL), receipt))
+        beside = _receipt_path(path, _WITHDRAWAL)
+        lost = _written(beside, receipt)
+        return Outcome(path, receipt=beside if lost is None else None, lost=lost)
     decision = ingest.ingest(workspace, path)
     beside = _receipt_path(path, _BUNDLE)
     lost = _written(beside, decision.receipt)

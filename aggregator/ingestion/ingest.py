@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.shares import KEPT, forget
-from aggregator.enrolled.signers import arrival_day, check_signer
+from aggregator.enrolled.signers import arrival_day, check_signer, explain_uncounted
 from aggregator.enrolled.sites import keys_in, site_keys, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
 from aggregator.errors import AggregatorError, DatabaseError
@@ -47,7 +47,7 @@ from aggregator.workspace import Workspace
 from foundation.errors import DeidError, StorageError
 from foundation.locks import lock_number
 from foundation.reading import file_sha256, regular_size
-from protocols.errors import BoundsError, ConflictError, PassphraseError, ProtocolError
+from protocols.errors import BoundsError, ConflictError, PassphraseError, ProtocolError, UnknownSignerError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PublicKey
 from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, verify_bundle
@@ -175,7 +175,16 @@ def receive(workspace: Workspace, path: Path) -> int:
         return known.id
     with _own_fault():
         recipient = workspace.recipient(header.recipient)
-    bundle = verify_bundle(path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id)
+    try:
+        bundle = verify_bundle(
+            path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id
+        )
+    except UnknownSignerError as error:
+        with workspace.registry().reading() as session:
+            known_key = explain_uncounted(session, header.site, header.signature.key_id, today(), "a share", path.name)
+        if known_key is None:
+            raise
+        raise known_key from error
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
     if taken is None:

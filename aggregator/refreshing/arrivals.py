@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from aggregator.enrolled.shares import BY_SITE, Share, list_shares
-from aggregator.publishing.releases import last_pipeline
+from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
 from aggregator.workspace import Workspace
@@ -20,7 +20,7 @@ class Arrivals:
 
     Args:
         release: name of the last release with a head; None before the first.
-        new: accepted, and not in that release.
+        new: accepted, made with the representer here, and not in that release.
         waiting: in quarantine, for a person.
         refused: since that release.
         withdrawn: that have trained that release, and count no more.
@@ -74,14 +74,16 @@ def read_arrivals(workspace: Workspace) -> Arrivals:
         with workspace.registry().reading() as session:
             trained = set(session.scalars(select(ReleaseShareRow.share).where(ReleaseShareRow.release == sequence)))
             since = session.scalar(select(ReleaseRow.published_at).where(ReleaseRow.sequence == sequence)) or ""
-    shares = list_shares(workspace)
+    shares, digest = list_shares(workspace), representer_digest(workspace)
+    # Those of another are never pooled: each month they would be told as new.
+    fitting = {release.digest for release in releases(workspace) if release_representer(release) == digest}
 
     def those(state: ShareState) -> list[Share]:
         return [one for one in shares if one.state == state]
 
     return Arrivals(
         None if last is None else last.name,
-        tuple(one for one in those(ShareState.ACCEPTED) if one.id not in trained),
+        tuple(one for one in those(ShareState.ACCEPTED) if one.id not in trained and one.release in fitting),
         tuple(those(ShareState.QUARANTINED)),
         tuple(one for one in those(ShareState.REJECTED) if (one.decided_at or "") >= since),
         tuple(one for one in those(ShareState.WITHDRAWN) if one.id in trained),

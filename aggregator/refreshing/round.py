@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.auditing.audit import require_passed
+from aggregator.enrolled.share_counts import get_share
 from aggregator.errors import AuditError, DropError
 from aggregator.ingestion.arriving import Outcome, files_in, finish_all, refusal, take_all
 from aggregator.publishing.head_record import head_digest
@@ -106,9 +107,9 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
 
     def note(outcome: Outcome) -> None:
         path = str(outcome.file)
-        known = outcome.decision is not None and outcome.decision.known
-        # A stick may lie there for months: what an earlier round was told is no news, and what this one was told stays.
-        if not known:
+        # A stick may lie there for months: what an earlier round was told is no news, and what this one was told stays. It was
+        # told nothing yet of what it had decided when it was cut.
+        if not (_is_decided_in(outcome, waited) or _is_told(workspace, found.round, outcome)):
             one = TakenFile(outcome.line, outcome.refused)
             _keep(workspace, found, files={**found.round.files, path: one})
 
@@ -119,6 +120,21 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
     finally:
         found.arrivals = read_arrivals(workspace)
     return failed[0] if failed else refusal([*waited, *found.round.files.values()])
+
+
+def _is_decided_in(outcome: Outcome, others: Sequence[Outcome]) -> bool:
+    """Whether the share of a file is among others that are told by themselves."""
+    decided = {one.decision.share for one in others if one.decision is not None}
+    return outcome.decision is not None and outcome.decision.share in decided
+
+
+def _is_told(workspace: Workspace, kept: KeptRound, outcome: Outcome) -> bool:
+    """Whether what became of a file was told before, by this round or one before it."""
+    decision = outcome.decision
+    if decision is None or not decision.known:
+        return False
+    decided = get_share(workspace, decision.share).decided_at or ""
+    return str(outcome.file) in kept.files or decided < kept.begun
 
 
 def _train(workspace: Workspace, plan: RoundPlan, found: Found, watch: Watch, tell: Callable[[str], None]) -> None:

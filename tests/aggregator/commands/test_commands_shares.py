@@ -202,6 +202,8 @@ class TestIngest:
             assert rows[entry.name]["error"].startswith(f"{entry.name}: expected")
             assert f"{entry.name}: expected" in again
         assert rows["north-0001.withdrawal.json"]["state"] == ShareState.WITHDRAWN
+        # A program that carries the receipts back needs this one as well.
+        assert rows["north-0001.withdrawal.json"]["receipt"] == str(folder / "north-0001.receipt.json")
         assert len(rows) == 7
         assert len(list(folder.glob("*.receipt.json"))) == 4
 

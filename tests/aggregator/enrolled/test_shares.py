@@ -394,3 +394,32 @@ def test_a_share_is_found_by_the_start_of_any_of_its_digests(small: World) -> No
     for name in ("", "zz", "%", "_" * 12, "0" * 64):
         with pytest.raises(RegistryError, match="digest"):
             shares.find_share(workspace, name)
+
+
+@pytest.mark.parametrize("key", ["revoked", "over"])
+def test_what_was_taken_back_long_ago_is_no_error_though_its_key_counts_no_more(
+    key: str, small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stick may lie there for months, and its shares are known by their digests all the while."""
+    workspace = small.workspace()
+    for sequence in (1, 2):
+        ingest.ingest(workspace, small.bundle("north", sequence, sequence))
+    asked = [
+        Withdrawal("north", one.sequence, one.manifest or "", datetime.date(2026, 2, 1), "").to_bytes(
+            small.keys["north"]
+        )
+        for one in shares.list_shares(workspace)
+    ]
+    receipt = carry_out(workspace, asked[0])
+    if key == "revoked":
+        sites.revoke(workspace, "north", "laptop stolen")
+    else:
+        day = sites.today() + datetime.timedelta(days=400)
+        monkeypatch.setattr(shares, "today", lambda: day)
+    assert carry_out(workspace, asked[0]) == receipt
+    # Who has stolen the key takes back nothing with it, and forges nothing.
+    with pytest.raises(UnknownSignerError, match=key if key == "revoked" else "counted until"):
+        carry_out(workspace, asked[1])
+    with pytest.raises(ProtocolError):
+        carry_out(workspace, asked[0].replace(b'"sequence":1', b'"sequence":2'))
+    assert [one.sequence for one in shares.accepted_shares(workspace)] == [2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections.abc import Callable
@@ -292,6 +293,32 @@ class TestRefused:
         workspace, bundle = small.workspace(), small.bundle()
         bundle.write_bytes(spoil(bundle.read_bytes()))
         with pytest.raises(error):
+            ingest.ingest(workspace, bundle)
+        assert rows(workspace) == []
+        nothing_left(workspace)
+
+    @pytest.mark.parametrize(
+        ("what", "received", "advice"),
+        [
+            ("site", "one of a site that was revoked", "unless it is enrolled again"),
+            ("key", "one by a key that was revoked", "with its present key"),
+            ("over", "one by a key that counted until", "with its present key"),
+            ("early", "one by a key that counts from", "set the provider's clock"),
+        ],
+    )
+    def test_why_a_key_that_was_enrolled_does_not_count_is_told(
+        self, what: str, received: str, advice: str, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """None of these hospitals is unknown, and to enrol it first would help with none of them."""
+        workspace, bundle = small.workspace(), small.bundle()
+        if what in ("site", "key"):
+            sites.revoke(
+                workspace, "north", "stolen", None if what == "site" else small.keys["north"].public_key.key_id
+            )
+        else:
+            day = sites.today() + datetime.timedelta(days=400 if what == "over" else -400)
+            monkeypatch.setattr(ingest, "today", lambda: day)
+        with pytest.raises(UnknownSignerError, match=f"{received}.*{advice}"):
             ingest.ingest(workspace, bundle)
         assert rows(workspace) == []
         nothing_left(workspace)

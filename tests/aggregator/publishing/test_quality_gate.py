@@ -170,6 +170,26 @@ def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tm
     assert add_share(13, "north", 5000) == 0
 
 
+def test_what_counts_for_longer_than_the_release_is_not_shared_anew(tmp_path: Path) -> None:
+    """Such as shares of an earlier representer: they teach no head of this one, and stay accepted for ever."""
+    made = new_workspace(tmp_path / "provider")
+    with made.registry().transaction() as session:
+        long_ago = "2026-01-01T00:00:00Z"
+        before: dict[str, Any] = {
+            "id": 1,
+            "state": "accepted",
+            "tokens": 5000,
+            "received_at": long_ago,
+            "decided_at": long_ago,
+        }
+        back: dict[str, Any] = {"id": 2, "state": "withdrawn", "reason_code": BY_SITE, "tokens": 300}
+        add(session, site("north"), share(1, **before), share(2, **back))
+        session.add(ReleaseRow(sequence=3, kind="pipeline", name="0003-pipeline", digest=LAST, published_at=now()))
+        session.flush()
+        session.add(ReleaseShareRow(release=3, share=2))
+    assert withdrawn_part(made, 3) == 1
+
+
 def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:
     folder = head(tmp_path, [LOWER], {"north": [LOWER], "south": [AS_BEFORE]})
     with pytest.raises(DropError, match="the pool without north"):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from aggregator.enrolled.shares import Share
-from aggregator.refreshing.arrivals import Arrivals
+from aggregator.publishing import releases
+from aggregator.refreshing.arrivals import Arrivals, read_arrivals
 from aggregator.registry.states import ShareState
+from tests.aggregator.copied import new_workspace
+from tests.aggregator.publishing import trained
+from tests.aggregator.registry.rows import add, share, site
 
 
 def came(sequence: int, **changes: Any) -> Share:
@@ -45,3 +50,21 @@ def test_a_share_of_which_no_size_is_known_is_not_one_of_nothing() -> None:
     assert lines == [
         "taken since release 0002-pipeline: north share 1 (size not known before it is opened), north share 2 (666 sentences)"
     ]
+
+
+def test_shares_of_another_representer_are_not_told_as_taken_each_month(tmp_path: Path) -> None:
+    """No pool has them: what is told of them would not agree with what is told of the pool."""
+    made = new_workspace(tmp_path / "provider")
+    trained.lay_down(made)
+    with made.registry().transaction() as session:
+        add(session, site())
+    for number in (1, 2):
+        (made.representer / "representer.json").write_text(f'{{"number": {number}}}')
+        trained.pass_audit(made)
+        digest = releases.publish_representer(made).digest
+        with made.registry().transaction() as session:
+            add(session, share(number, state="accepted", release=digest, payload_sha256=str(number) * 64))
+    assert [one.sequence for one in read_arrivals(made).new] == [2]
+    trained.record_training(made, shares=[{"site": "north", "sequence": 2, "payload": "2" * 64}])
+    releases.publish_pipeline(made)
+    assert read_arrivals(made).lines() == ["taken since release 0003-pipeline: no share"]

@@ -21,15 +21,19 @@ from aggregator.publishing import quality_gate
 from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.proposal import read_proposal
 from aggregator.refreshing import round as rounds
-from aggregator.refreshing.kept import one_round_at_a_time
+from aggregator.refreshing.found import Found
+from aggregator.refreshing.kept import KeptRound, one_round_at_a_time
 from aggregator.registry.states import ShareState
+from aggregator.registry.times import now
 from aggregator.status.last_round import read_last_round
 from aggregator.training import head
 from aggregator.workspace import Workspace
+from bench.exchange.world import World
 from tests.aggregator.publishing.test_quality_gate import lower_recall
 from tests.loop import Loop, done, hospital, provider, refused, share, small_heads, snapshot, values
 
-QUICK = ("--epochs", 6, "--influence", "none", "--no-operating-points")
+# With fewer the heads of some draws find half of what release 2 finds, which no withdrawal of one share of two excuses.
+QUICK = ("--epochs", 15, "--influence", "none", "--no-operating-points")
 
 
 def refresh(loop: Loop, *more: object) -> Result:
@@ -278,6 +282,27 @@ def test_a_round_that_is_cut_in_every_step_goes_on_and_trains_once(loop: Loop, m
     assert trained == ["to the end"]
     after = values(refresh(loop, stick, *QUICK, "--json"))
     assert (after["round"], after["went_on"], after["proposal"]["at"]) == (2, False, found["proposal"]["at"])
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_a_round_has_decided_and_not_kept_when_it_was_cut_is_told_by_it(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between the two, or a disk that is full by then: the refusal was told by no round, and ended none with its code."""
+    workspace, bundle = small.workspace(), small.bundle(release="cd" * 32)
+    (workspace.root / "round").mkdir()
+    monkeypatch.setattr(rounds, "read_arrivals", lambda workspace: None)
+    plan, kept = rounds.RoundPlan([bundle], None, None), KeptRound(1, now())  # type: ignore[arg-type]
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "_keep", cut)
+        with pytest.raises(Cut):
+            rounds._take_in(workspace, plan, Found(kept, went_on=False))
+    found = Found(kept, went_on=True)
+    assert "refused 1 of 1" in str(rounds._take_in(workspace, plan, found))
+    assert [one.refused for one in found.round.files.values()] == [True]
+    later = Found(KeptRound(2, "2100-01-01T00:00:00Z"), went_on=False)
+    assert rounds._take_in(workspace, plan, later) is None
+    assert not later.round.files
 
 
 def test_a_damaged_memory_costs_a_training_and_nothing_else(refreshed: Loop) -> None:

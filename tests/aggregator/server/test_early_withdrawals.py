@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from aggregator.enrolled import asked_back
 from aggregator.enrolled.sites import today
 from aggregator.errors import RequestError
 from aggregator.ingestion.ingest import ingest, resume
@@ -71,27 +72,48 @@ def test_it_is_kept_until_the_share_is_decided(world: World) -> None:
     assert kept(world) == 0
 
 
-@pytest.mark.parametrize(
-    ("missing", "sequence", "state"),
-    [(1, 1, "open"), (0, 2, "open"), (0, 1, "aborted")],
-    ids=["not whole", "another number", "ended"],
-)
-def test_attack_none_is_kept_of_a_share_that_may_never_come(
-    missing: int, sequence: int, state: str, world: World
-) -> None:
+@pytest.mark.parametrize(("missing", "state"), [(1, "open"), (0, "aborted")], ids=["not whole", "ended"])
+def test_it_is_kept_though_the_share_comes_later(missing: int, state: str, world: World) -> None:
+    """A share is on its way on a stick, and what takes it back comes over HTTPS."""
     payload = world.share("north", 1, Sentences())
-    uploads, upload = sent(world, world.seal(payload, "north"), missing)
+    bundle = world.seal(payload, "north")
+    uploads, upload = sent(world, bundle, missing)
     if state != "open":
         uploads.end(upload, UploadState(state))
-    with pytest.raises(RequestError, match="bring the share in first") as raised:
-        ask(world, payload, sequence)
-    assert raised.value.status == 409
+    for _ in range(2):
+        with pytest.raises(RequestError, match=r"found none yet.*never count") as raised:
+            ask(world, payload)
+        # A site that waits for the answer would wait for the stick.
+        assert (raised.value.status, raised.value.code) == (409, "conflict")
+    assert kept(world) == 1
+    assert ingest(world.workspace(), bundle).state == "withdrawn"
+    receipt = read_receipt(ask(world, payload), world.workspace().key().public_key)
+    assert (receipt.state, receipt.sequence) == ("withdrawn", 1)
     assert kept(world) == 0
+
+
+def test_what_is_kept_takes_back_no_other_share_of_its_number(world: World) -> None:
+    payload, other = world.share("north", 1, Sentences()), world.share("north", 1, Sentences(seed=1))
+    with pytest.raises(RequestError, match="never count"):
+        ask(world, payload)
+    assert ingest(world.workspace(), world.seal(other, "north")).state == "accepted"
+    with pytest.raises(RequestError, match="check number and digest"):
+        ask(world, payload)
+    assert kept(world) == 0
+
+
+def test_attack_a_site_asks_back_shares_without_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked_back, "MOST_AHEAD", 2)
+    payload = world.share("north", 1, Sentences())
+    for sequence in (1, 2, 3, 3):
+        with pytest.raises(RequestError, match="at most 2 withdrawals" if sequence == 3 else "never count"):
+            ask(world, payload, sequence)
+    assert kept(world) == 2
 
 
 def test_attack_junk_that_was_sent_says_nothing(world: World) -> None:
     payload, junk = world.share("north", 1, Sentences()), world.root / "junk"
     junk.write_bytes(bytes(4000))
     sent(world, junk)
-    with pytest.raises(RequestError, match="bring the share in first"):
+    with pytest.raises(RequestError, match="found none yet"):
         ask(world, payload)

@@ -362,7 +362,7 @@ def test_a_withdrawal_of_a_share_that_waits_is_kept_until_it_is_decided(tmp_path
 
 def test_a_withdrawal_of_a_share_that_never_came_is_told_to_its_site(joined: Joined) -> None:
     asked = Withdrawal("north", 1, "ab" * 32, datetime.date(2026, 2, 1), "").to_bytes(joined.world.keys["north"])
-    with joined.transport() as transport, pytest.raises(RefusedError, match="bring the share in first") as caught:
+    with joined.transport() as transport, pytest.raises(RefusedError, match="found none yet") as caught:
         transport.request("POST", "/v1/withdrawals", asked)
     assert caught.value.code == "conflict"
 
