@@ -94,11 +94,13 @@ def _whole_words(text: str, labels: Sequence[Annotation]) -> Iterator[Annotation
     behind = 0
     ahead = [*(span.start for span in labels[1:]), len(text)]
     for span, next_start in zip(labels, ahead, strict=False):
-        begun = _BEGUN.search(text[max(behind, span.start - _FAR) : span.start])
-        start = span.start - (0 if begun is None else len(begun[0]))
-        rest = _REST.match(text[span.end : min(next_start, span.end + _FAR)])
+        before = text[max(behind, span.start - _FAR) : span.start]
+        begun = _BEGUN.search(before) if "&" in before else None
+        after = text[span.end : min(next_start, span.end + _FAR)]
+        rest = _REST.match(after) if ";" in after else None
         behind = span.end + (0 if rest is None else len(rest[0]))
-        yield replace(span, start=start, end=behind)
+        grown = begun is not None or rest is not None
+        yield replace(span, start=span.start - (0 if begun is None else len(begun[0])), end=behind) if grown else span
 
 
 def _moved(note: Decoded, span: Annotation) -> Annotation:

@@ -24,7 +24,8 @@ def only_letters(text: str) -> str:
 
 def only_words(text: str) -> list[str]:
     """Its words, each as its letters and digits, wherever lines end."""
-    return [word for part in compose(text).split() if (word := only_letters(part))]
+    parts = compose(text).casefold().split()
+    return [word for part in parts if (word := _NEITHER_LETTER_NOR_DIGIT.sub("", part))]
 
 
 def as_printed(text: str) -> str:
