@@ -63,6 +63,10 @@ class Pseudonymiser:
         digits = self._digits(word)
         return self._nearest.rows([word])[0] if digits is None else digits
 
+    def becomes_digits(self, word: str) -> bool:
+        """Whether the pseudonyms of a word are words of digits, whichever they are, and not its neighbours."""
+        return self._digits(word) is not None
+
     def replace(self, words: Sequence[str], generator: np.random.Generator) -> list[str]:
         """A pseudonym for each word; each occurrence is chosen anew.
 

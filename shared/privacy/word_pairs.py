@@ -87,7 +87,7 @@ class WordPairs:
             self._known.clear()
         fresh = sorted(words - self._known.keys())
         own = self.pseudonyms.neighbours.vectors.ids(fresh)
-        plain = [word for word in fresh if not word.isdecimal()]
+        plain = [word for word in fresh if not self.pseudonyms.becomes_digits(word)]
         n = self.pseudonyms.n
         nearest = dict(zip(plain, self.pseudonyms.neighbours.find_nearest(plain, n)[0], strict=True))
         for word, row in zip(fresh, own.tolist(), strict=True):

@@ -143,8 +143,8 @@ class Guard:
         most = self._tally.settings.neighbours or self._neighbours
         ends = np.cumsum(chunk.lengths)
         pairs = np.append(0, np.cumsum(chunk.tags > 0))[ends] * most
-        for rows in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(pairs // _PAIRS)) + 1):
-            yield chunk.select(rows)
+        pieces = np.split(np.arange(len(ends)), np.flatnonzero(np.diff(pairs // _PAIRS)) + 1)
+        yield from map(chunk.select, pieces) if len(pieces) > 1 else (chunk,)
 
     def result(self) -> Guarded:
         """What was found in all chunks so far."""

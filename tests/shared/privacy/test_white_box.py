@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,6 +214,21 @@ def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> No
         else:
             nearest = {VECTORS.words[row] for row in PSEUDONYMS.candidates(word).tolist()}
             assert compared == nearest - {word}
+
+
+def test_the_neighbours_of_numbers_are_found_with_those_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the vocabulary has few numbers they have neighbours like any word; one by one they took as long as all else."""
+    pairs = WordPairs(Pseudonymiser(Neighbours(VECTORS), len(VECTORS)), WhiteBoxSettings())
+    searched, find = [], Neighbours.find_nearest
+
+    def counted(self: Neighbours, words: Any, n: int) -> Any:
+        searched.append(list(words))
+        return find(self, words, n)
+
+    monkeypatch.setattr(Neighbours, "find_nearest", counted)
+    pairs.choose_pairs(replace(CHUNK, words=["12", "3456", *CHUNK.words[2:]], tags=np.ones_like(CHUNK.tags)))
+    assert len(searched) == 1
+    assert {"12", "3456"} <= set(searched[0])
 
 
 def test_a_sample_is_of_the_size_asked_for() -> None:
