@@ -24,8 +24,8 @@ from protocols.share.withdrawal import Withdrawal, read_withdrawal
 
 MOST_ASKED = 4
 """Withdrawals of one share that is not decided. An honest site has one."""
-MOST_AHEAD = 100
-"""Withdrawals of a site that are kept while a share has yet to come. An honest site has as many as shares under way."""
+MOST_KEPT = 100
+"""Withdrawals of a site that are kept at a time. An honest site has as many as shares under way."""
 
 
 def waiting(asked: Withdrawal) -> Select[int]:
@@ -64,7 +64,7 @@ def keep_asked(workspace: Workspace, asked: Withdrawal) -> tuple[bool, int | Non
         whether it is kept, which it is not where another share has the number; and the number of the share in the registry, if it is entered.
 
     Raises:
-        RegistryError: MOST_ASKED others are kept of this share, or MOST_AHEAD of this site.
+        RegistryError: MOST_ASKED others are kept of this number, or MOST_KEPT of this site.
     """
     key = (asked.site, asked.sequence, asked.manifest_sha256)
     with workspace.registry().transaction() as session:
@@ -72,7 +72,7 @@ def keep_asked(workspace: Workspace, asked: Withdrawal) -> tuple[bool, int | Non
         if number is None and session.scalar(_taken(asked)) is not None:
             return False, None
         if session.get(WithdrawalRow, key) is None:
-            _check_room(session, asked, ahead=number is None)
+            _check_room(session, asked)
             session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
             audit_log.append(
                 session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
@@ -87,8 +87,14 @@ def asked_back(session: Session, row: ShareRow) -> str | None:
 
 
 def forget_asked(session: Session, row: ShareRow) -> None:
-    """Forgets what was asked about a share, which is decided: in the caller's transaction."""
-    session.execute(delete(WithdrawalRow).where(*_about(row.site, row.sequence)))
+    """Forgets what was asked about a share, which is decided: in the caller's transaction.
+
+    The number of one that is refused is free again: of another that is still to come it is not forgotten.
+    """
+    about = list(_about(row.site, row.sequence))
+    if row.state == ShareState.REJECTED:
+        about.append(WithdrawalRow.manifest_sha256 == (row.manifest_sha256 or ""))
+    session.execute(delete(WithdrawalRow).where(*about))
 
 
 def carried_out(session: Session, data: bytes, site: str, key_id: str) -> bytes | None:
@@ -118,18 +124,18 @@ def _taken(asked: Withdrawal) -> Select[int]:
     )
 
 
-def _check_room(session: Session, asked: Withdrawal, *, ahead: bool) -> None:
+def _check_room(session: Session, asked: Withdrawal) -> None:
     def kept(*about: ColumnElement[bool]) -> int:
         return session.scalars(select(func.count()).select_from(WithdrawalRow).where(*about)).one()
 
     if kept(*_about(asked.site, asked.sequence)) >= MOST_ASKED:
         raise RegistryError(
-            f"share {asked.sequence} of {asked.site}: expected at most {MOST_ASKED} withdrawals while it waits, each of another manifest, got "
-            "one more; ask again when the share is decided"
+            f"share {asked.sequence} of {asked.site}: expected at most {MOST_ASKED} withdrawals before it is decided, each of another manifest, "
+            "got one more; ask again when the share is decided"
         )
-    if ahead and kept(WithdrawalRow.site == asked.site) >= MOST_AHEAD:
+    if kept(WithdrawalRow.site == asked.site) >= MOST_KEPT:
         raise RegistryError(
-            f"share {asked.sequence} of {asked.site}: expected at most {MOST_AHEAD} withdrawals of shares that are not here, got one more; "
+            f"share {asked.sequence} of {asked.site}: expected at most {MOST_KEPT} withdrawals of shares that are not decided, got one more; "
             "bring those shares in first"
         )
 

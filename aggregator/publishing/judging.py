@@ -19,7 +19,7 @@ from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.head_record import DIGITS, HEAD_FILES, RECORD, head_digest, read_origin
 from aggregator.publishing.registering import find_trained_shares
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.tables import ReleaseShareRow, ShareRow
 from aggregator.workspace import Workspace
 from foundation.reading import file_sha256
 from protocols.release.manifest import ReleaseManifest
@@ -146,9 +146,10 @@ def withdrawn_part(workspace: Workspace, release: int) -> float:
     by_site = select(ShareRow.site, func.sum(ShareRow.tokens)).group_by(ShareRow.site)
     in_release = ShareRow.id.in_(select(ReleaseShareRow.share).where(ReleaseShareRow.release == release))
     taken_back = by_site.where(in_release, ShareRow.state == ShareState.WITHDRAWN, ShareRow.reason_code == BY_SITE)
-    # Not what counts for longer: shares of an earlier representer, which teach no head of this one, lie there for ever.
-    out = select(ReleaseRow.published_at).where(ReleaseRow.sequence == release).scalar_subquery()
-    since_then = func.coalesce(ShareRow.decided_at, ShareRow.received_at) >= out
+    # Not what counts for longer: shares of an earlier representer, which teach no head of this one, lie there for ever. What came to count
+    # between the training of the release and its publication, for which a person is waited for, is new.
+    trained_since = select(func.max(ShareRow.received_at)).where(in_release).scalar_subquery()
+    since_then = func.coalesce(ShareRow.decided_at, ShareRow.received_at) >= trained_since
     anew = by_site.where(~in_release, ShareRow.state == ShareState.ACCEPTED, since_then)
     with workspace.registry().reading() as session:
         trained, gone, since = (

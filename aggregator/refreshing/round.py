@@ -19,6 +19,7 @@ from typing import Any
 
 from aggregator.auditing.audit import require_passed
 from aggregator.enrolled.share_counts import get_share
+from aggregator.enrolled.shares import BY_PERSON
 from aggregator.errors import AuditError, DropError
 from aggregator.ingestion.arriving import Outcome, files_in, finish_all, refusal, take_all
 from aggregator.publishing.head_record import head_digest
@@ -129,10 +130,12 @@ def _is_decided_in(outcome: Outcome, others: Sequence[Outcome]) -> bool:
 
 
 def _is_told(workspace: Workspace, kept: KeptRound, outcome: Outcome) -> bool:
-    """Whether what became of a file was told before, by this round or one before it."""
+    """Whether what became of a file was told before, by this round or one before it; what a person has decided meanwhile is no news either."""
     decision = outcome.decision
     if decision is None or not decision.known:
         return False
+    if decision.reason_code == BY_PERSON:
+        return True
     decided = get_share(workspace, decision.share).decided_at or ""
     return str(outcome.file) in kept.files or decided < kept.begun
 

@@ -24,8 +24,9 @@ _ENDS = 2
 _IN_HL7 = re.compile(r"\\X(?:[0-9A-F]{2})+\\")
 _IN_R = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _IN_EXCEL = re.compile(r"_x[0-9A-Fa-f]{4}_")
-# Bytes of UTF-8, as databases and shells show them.
-_OCTAL = re.compile(rf"{_PATH}|(\\3[0-7]{{2}}\\2[0-7]{{2}})")
+# Bytes of UTF-8, as databases and shells show them; also in a path where a word goes on behind them, which no number of a folder does.
+_BYTES = r"\\3[0-7]{2}\\2[0-7]{2}"
+_OCTAL = re.compile(rf"(?<!\S)(?!\S*{_BYTES}{_LETTER}){_PATH}|({_BYTES})")
 # Letters beyond ASCII in UTF-8, or in Latin-1 within a word of small letters: "tube=EDTA" is none.
 _QUOTED = re.compile(rf"=C[23]=[89AB][0-9A-F]|[a-z]=[EF][0-9A-F][a-z]|=0D=0A|{_LETTER}=0A{_LETTER}")
 # A line of as many signs as such lines have, cut within a word or not; a row of "=" is a rule.

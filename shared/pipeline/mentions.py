@@ -41,7 +41,7 @@ _UNMISTAKABLE = re.compile(r"[^\W_]@[^\W_]|[^\W\d_]\d")
 _OF_THREE_PARTS = re.compile(r"(?=(?:\D*\d){4})\d+(?:[-/.]\d+){2,}")
 # What may stand between two words of a mention: "Smith, John", "Garcia - Lopez", but not the whole of a line.
 _LONGEST_GAP = 3
-# Where a line ends between them the next one may be indented, as far as lists and columns are.
+# Where a line ends between them it may be filled up with blanks, and the next one be indented, as far as lists and columns are.
 _LONGEST_INDENT = 80
 _LINES_OF_ONE_END = 2
 # A note does not say more words than that a second time; each of its words would be held against all of them.
@@ -255,8 +255,9 @@ class _Note:
             return True
         if start - end > _LONGEST_INDENT:
             return False
-        lines = self._text[end:start].splitlines()
-        return len(lines) == _LINES_OF_ONE_END and sum(len(line.strip()) for line in lines) < _LONGEST_GAP
+        # With the first letter behind it, for blanks that end with a line are one line.
+        lines = self._text[end : start + 1].splitlines()
+        return len(lines) == _LINES_OF_ONE_END and sum(len(line.strip()) for line in lines) <= _LONGEST_GAP
 
     def _is_mention(self, first: int, last: int, in_small_letters: bool) -> bool:
         start, end = self._edges(first, last)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from html.entities import html5
 
 from shared.document import Annotation, Document
 from shared.text.references.decoding import Decoded, decode
 
 # How far beside a label is looked for the rest of a reference that it cuts: a name has 32 letters at most.
 _FAR = 200
-_BEGUN = re.compile(
-    r"(?:[^\W_]|&(?!nbsp)#?[A-Za-z0-9]+;)*&(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*(?:#[xX]?[0-9a-fA-F]*|[A-Za-z0-9]*)\Z"
+# Of a word; a blank parts words, however it is written.
+_SIGN = r"(?:[^\W_]|&(?!(?:nb|en|em|thin)sp;|#0*160;|#[xX]0*[aA]0;)#?[A-Za-z0-9]+;)"
+_ESCAPED = r"(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*"
+_NUMBER = r"#(?:[0-9]{1,16}|[xX][0-9a-fA-F]{1,16});"
+_LETTERS = "|".join(
+    name for name, signs in html5.items() if name.endswith(";") and (signs.isalpha() or signs in "'\u2019")
 )
-# A letter right behind the semicolon goes on with the word, wherever the label ended; "Smith; " is a name and a sign.
-_REST = re.compile(r"[A-Za-z0-9#]*;(?:[^\W_]|&(?!nbsp)#?[A-Za-z0-9]+;)+")
+_BEGUN = re.compile(rf"{_SIGN}*&{_ESCAPED}(?:#[xX]?[0-9a-fA-F]*|[A-Za-z0-9]*)\Z")
+# A letter right behind the semicolon goes on with the word, wherever the label ended; "Smith; " is a name and a sign. Behind the semicolon of a
+# "&" that was escaped itself, as in "M&amp;uuml;ller", comes the reference.
+_REST = re.compile(rf"[A-Za-z0-9#]*;{_ESCAPED}(?:(?:{_NUMBER}|(?:{_LETTERS})){_SIGN}*|{_SIGN}+)")
 
 
 def decoded(document: Document) -> tuple[Document, Decoded]:

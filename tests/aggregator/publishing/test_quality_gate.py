@@ -190,6 +190,32 @@ def test_what_counts_for_longer_than_the_release_is_not_shared_anew(tmp_path: Pa
     assert withdrawn_part(made, 3) == 1
 
 
+def test_what_came_to_count_while_a_release_waited_for_its_person_is_shared_anew(tmp_path: Path) -> None:
+    """A hospital that puts a share in the place of another shares first, and takes back then."""
+    made = new_workspace(tmp_path / "provider")
+    with made.registry().transaction() as session:
+        came, trained_and_new = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+        back: dict[str, Any] = {
+            "id": 1,
+            "state": "withdrawn",
+            "reason_code": BY_SITE,
+            "tokens": 300,
+            "received_at": came,
+        }
+        anew: dict[str, Any] = {
+            "id": 2,
+            "state": "accepted",
+            "tokens": 300,
+            "received_at": came,
+            "decided_at": trained_and_new,
+        }
+        add(session, site("north"), share(1, **back), share(2, **anew))
+        session.add(ReleaseRow(sequence=3, kind="pipeline", name="0003-pipeline", digest=LAST, published_at=now()))
+        session.flush()
+        session.add(ReleaseShareRow(release=3, share=1))
+    assert withdrawn_part(made, 3) == 0
+
+
 def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:
     folder = head(tmp_path, [LOWER], {"north": [LOWER], "south": [AS_BEFORE]})
     with pytest.raises(DropError, match="the pool without north"):

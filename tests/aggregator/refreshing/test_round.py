@@ -14,8 +14,9 @@ import pytest
 from click.testing import Result
 
 from aggregator import workspace as workspaces
+from aggregator.enrolled import shares
 from aggregator.enrolled.shares import Share, list_shares, reject
-from aggregator.ingestion import ingest
+from aggregator.ingestion import ingest, verdict
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.publishing import quality_gate
 from aggregator.publishing.head_record import head_digest
@@ -303,6 +304,23 @@ def test_what_a_round_has_decided_and_not_kept_when_it_was_cut_is_told_by_it(
     later = Found(KeptRound(2, "2100-01-01T00:00:00Z"), went_on=False)
     assert rounds._take_in(workspace, plan, later) is None
     assert not later.round.files
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_a_person_refuses_while_a_round_is_cut_does_not_end_it_with_an_error(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier round has told that the share was set aside, and its file lies there still."""
+    workspace, bundle = small.workspace(), small.bundle()
+    monkeypatch.setattr(rounds, "read_arrivals", lambda workspace: None)
+    monkeypatch.setattr(verdict, "_verdict", lambda *given: shares.Verdict(ShareState.QUARANTINED, "overlap", "half"))
+    ingest.ingest(workspace, bundle)
+    [share] = list_shares(workspace)
+    (workspace.root / "round").mkdir()
+    reject(workspace, share, "A. Weiss", "the same notes")
+    found = Found(KeptRound(2, "2000-01-01T00:00:00Z"), went_on=True)
+    assert rounds._take_in(workspace, rounds.RoundPlan([bundle], None, None), found) is None  # type: ignore[arg-type]
+    assert not found.round.files
 
 
 def test_a_damaged_memory_costs_a_training_and_nothing_else(refreshed: Loop) -> None:

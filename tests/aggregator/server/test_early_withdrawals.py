@@ -102,8 +102,18 @@ def test_what_is_kept_takes_back_no_other_share_of_its_number(world: World) -> N
     assert kept(world) == 0
 
 
+def test_one_that_was_refused_leaves_what_is_asked_of_the_next_of_its_number(world: World) -> None:
+    refused = world.seal(world.share("north", 1, Sentences(seed=1), release="cd" * 32), "north")
+    payload = world.share("north", 1, Sentences())
+    with pytest.raises(RequestError, match="never count"):
+        ask(world, payload)
+    assert ingest(world.workspace(), refused).state == "rejected"
+    assert ingest(world.workspace(), world.seal(payload, "north")).state == "withdrawn"
+    assert kept(world) == 0
+
+
 def test_attack_a_site_asks_back_shares_without_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked_back, "MOST_AHEAD", 2)
+    monkeypatch.setattr(asked_back, "MOST_KEPT", 2)
     payload = world.share("north", 1, Sentences())
     for sequence in (1, 2, 3, 3):
         with pytest.raises(RequestError, match="at most 2 withdrawals" if sequence == 3 else "never count"):

@@ -59,6 +59,7 @@ ESCAPED = {
     "half a decoder of grave accents": "Dr. Òscar".encode().decode("cp1252"),
     "half a decoder twice": "Muñoz".encode().decode("cp1252").encode().decode("cp1252"),
     "octal bytes": r"Seen by Mu\303\261oz",
+    "octal bytes in the name of a folder": r"Scan at \\srv01\patients\Garc\303\255a\2.tif",
     "quoted-printable with one line": "\n"
     + quopri.encodestring(
         b"Mother is well. Lives with her son. Seen in the clinic today by Dr. Marchbanks, no fever."

@@ -52,6 +52,8 @@ def found(text: str, *spans: str) -> Document:
         # The next line is indented.
         ("Larkspur Ward; Larkspur\n      Ward", ["Larkspur Ward"], "[X]; [X]\n[X]"),
         ("Larkspur Ward; Larkspur \r\n\t\tWard", ["Larkspur Ward"], "[X]; [X]\r\n[X]"),
+        ("Larkspur Ward; Larkspur     \nWard", ["Larkspur Ward"], "[X]; [X]\n[X]"),
+        ("Larkspur Ward; Larkspur,    \r\nWard", ["Larkspur Ward"], "[X]; [X]\r\n[X]"),
         ("617 555 1234, 617 555\n    1234", ["617 555 1234"], "[X], [X]\n[X]"),
         ("Larkspur Ward; Larkspur\n\n    Ward", ["Larkspur Ward"], "[X]; Larkspur\n\n    Ward"),
         ("Larkspur Ward; Larkspur     Ward", ["Larkspur Ward"], "[X]; Larkspur     Ward"),

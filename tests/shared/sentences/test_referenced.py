@@ -125,6 +125,12 @@ def test_attack_a_reference_that_only_the_phi_completes(
         ("Mr. N&uacute;&ntilde;ez left", "N&", "N&uacute;&ntilde;ez"),
         ("Mr. N&uacute;&ntilde;ez left", "ntilde;ez", "N&uacute;&ntilde;ez"),
         ("Mr. Dvo&rcaron;&aacute;k left", "Dvo&rcaron", "Dvo&rcaron;&aacute;k"),
+        # The "&" of the reference is escaped itself.
+        ("Mr. M&amp;uuml;ller left", "M&am", "M&amp;uuml;ller"),
+        ("Mr. M&amp;uuml;ller left", "M&amp", "M&amp;uuml;ller"),
+        ("Mr. M&amp;#252;ller left", "M&am", "M&amp;#252;ller"),
+        ("Mr. O&amp;#39;Brien left", "O&amp", "O&amp;#39;Brien"),
+        ("Mr. Jos&amp;eacute; left", "Jos&a", "Jos&amp;eacute;"),
         # A blank parts words, however it is written.
         ("Mr. Garc&iacute;a&nbsp;left", "Garc&iac", "Garc&iacute;a"),
     ],
