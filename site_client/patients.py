@@ -10,6 +10,7 @@ from pathlib import Path
 from foundation.reading import read_text
 from shared.document import AnnotatedText
 from shared.errors import ConfigurationError
+from shared.text.letters import compose
 
 NOTE, PATIENT = "note", "patient"
 _MAX_BYTES = 256 << 20
@@ -36,7 +37,8 @@ def read_patients(path: Path) -> dict[str, str]:
                 raise _wrong(
                     path, f"more cells than names in line {rows.line_num} (text with a comma stands in quotes)"
                 )
-            note, patient = (row[NOTE] or "").strip(), (row[PATIENT] or "").strip()
+            # Of two programs that write the accents of a name otherwise, one patient is no two.
+            note, patient = (row[NOTE] or "").strip(), compose((row[PATIENT] or "").strip())
             if not note or not patient:
                 raise _wrong(path, f"an empty cell in line {rows.line_num}")
             if found.setdefault(note, patient) != patient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import click
 
 from aggregator.commands.options import folder_option
 from command_line.commands import Listing, examples, json_option, report
+from command_line.digest_option import DIGEST
 from command_line.written_file import WrittenFile
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def audit_log_group() -> None:
     "--known",
     multiple=True,
     metavar="HASH",
+    type=DIGEST,
     help="A hash given out earlier, as receipts and earlier runs state it, that must be in the log; several are possible.",
 )
 @folder_option
@@ -56,7 +59,7 @@ def show(last: int, root: Path, as_json: bool) -> None:
     from aggregator.registry import audit_log
 
     with workspace.open_workspace(root).registry().reading() as session:
-        shown = deque(audit_log.events(session), maxlen=last)
+        shown = deque(audit_log.events(session), maxlen=min(last, sys.maxsize))
     report({"events": [event.as_json() for event in shown]}, list(map(_line, shown)) or ["no events"], as_json=as_json)
 
 

@@ -14,6 +14,9 @@ from aggregator.registry.tables import AlarmRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
 
+_MOST = 1 << 31
+"""No database counts alarms so far."""
+
 
 @dataclass(frozen=True)
 class Alarm:
@@ -67,7 +70,7 @@ def acknowledge(workspace: Workspace, number: int, name: str) -> None:
         RegistryError: there is no such alarm that stands.
     """
     with workspace.registry().transaction() as session:
-        row = session.get(AlarmRow, number)
+        row = session.get(AlarmRow, number) if 0 < number < _MOST else None
         if row is None or row.acknowledged_at is not None:
             raise RegistryError(f"alarm {number}: expected one that stands, found none; see `aggregator alarms list`")
         row.acknowledged_at = now()

@@ -118,8 +118,9 @@ class Own:
         return head, self.rare(notes)
 
     def rare(self, notes: Iterable[int]) -> frozenset[str]:
-        """Categories of which some notes hold fewer than LEAST_EXAMPLES entities."""
-        examples = Counter(span.category for note in notes for span in self._notes[note].annotations)
+        """Categories of which some notes hold fewer than LEAST_EXAMPLES entities; copies of a note teach nothing more."""
+        once = {" ".join(self._notes[note].text.split()): self._notes[note] for note in notes}
+        examples = Counter(span.category for note in once.values() for span in note.annotations)
         return frozenset(name for name in self._release.encoder.scheme.categories if examples[name] < LEAST_EXAMPLES)
 
     def _look(self, fold: NDArray[np.int64], config: AdaptingConfig, progress: Progress) -> _Looked:

@@ -74,8 +74,11 @@ def federate(
         )
     opened = workspace.open_workspace(root)
     if say is not None:
-        tell_training(opened, Wish(say))
-        report({"said": say}, [f"told to {say}"], as_json=as_json)
+        heard = tell_training(opened, Wish(say))
+        unheard = (
+            f"NOBODY has heard `{say}`: no training runs in this workspace; give that of the training by --workspace"
+        )
+        report({"said": say, "heard": heard}, [f"told to {say}" if heard else unheard], as_json=as_json)
         return
     if node_key is not None:
         _, public = make_node_key(state_folder(opened))

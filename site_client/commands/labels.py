@@ -41,8 +41,14 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
         raise ConfigurationError(
             f"{out}: expected a new file, found one, which somebody may have completed; name another"
         )
+    options = NotesOptions.of(reading).apart_from(notes=notes, out=out)
+    if options.labels is not None:
+        raise ConfigurationError(
+            "--labels: expected none, for labels are listed as the notes have them, got a map; leave it out, and give the map to `check`, which names "
+            "every label that it lacks"
+        )
     scheme = load_scheme_file(workspace.open_workspace(root).release().folder)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(notes=notes, out=out))
+    read = Notes(notes, options)
     found = find_labels(read.to_evaluate(), scheme)
     open_ones = [one.name for one in found if one.category is None]
     lines = [
@@ -114,6 +120,10 @@ def lists(
     if column is not None and not files:
         raise ConfigurationError(
             "--column: expected a file beside it, got none; give one by --people, --places or --streets"
+        )
+    if encoding != ENCODINGS[0] and not files:
+        raise ConfigurationError(
+            "--encoding: expected a file beside it, got none; give one by --people, --places or --streets"
         )
     opened = workspace.open_workspace(root)
     read = [(kind, path, read_name_file(path, kind, encoding, column)) for kind in files for path in files[kind]]

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import json
-import string
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from command_line.commands import Listing, examples, json_option, report
+from command_line.digest_option import DIGEST
 from site_client.commands.options import folder_option
 
 if TYPE_CHECKING:
     from site_client.ledger import Entry
-
-_DIGITS = 64
-
-
-def _digests(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """As the ledger writes them; a mistyped one says nothing about the ledger."""
-    read = tuple("".join(one.split()).lower() for one in given)
-    for one in read:
-        if len(one) != _DIGITS or set(one) - set(string.hexdigits):
-            raise click.BadParameter(
-                f"expected a digest of {_DIGITS} digits from 0 to f, as `ledger verify` prints it, got "
-                f"{len(one)} characters{'' if len(one) != _DIGITS else ', some of which are in none'}; it is mistyped."
-            )
-    return read
 
 
 @click.group(cls=Listing)
@@ -56,7 +42,7 @@ def ledger_show(root: Path, as_json: bool) -> None:
 @click.option(
     "--known",
     multiple=True,
-    callback=_digests,
+    type=DIGEST,
     help="Digest of an entry that was noted down earlier; it must still be there.",
 )
 @folder_option

@@ -72,7 +72,7 @@ class Acceptance:
         remarks: what could not be compared, and why.
         needed: notes with PHI to label, so that the recall is known within a point.
         misses: the worst, with words of the notes. missed: how many there are in all.
-        head: which is used. learned: notes that it was adapted on; left out like those that left.
+        head: which is used. learned: notes that it was adapted on; left out like those that left; None where nobody knows.
         of_the_same: further notes of the same patients, left out with them.
         untold_patients: whether notes left, or taught the head, and none of them is here, so that nobody can tell which of the patients they are of.
         unmapped: labelled spans of no category of the release, of which nothing is asked. unmapped_in_clear: those of which anything stays in clear.
@@ -93,7 +93,7 @@ class Acceptance:
     misses: tuple[Leak, ...]
     missed: int
     head: InUse
-    learned: int = 0
+    learned: int | None = 0
     of_the_same: int = 0
     untold_patients: bool = False
     unmapped: int = 0
@@ -181,9 +181,9 @@ def accept(
     pipeline, used_head = load_in_use(workspace, release)
     left = find_left_before(workspace, notes)
     learned = learned_from(workspace, used_head.own, notes)
-    known = (left or frozenset()) | learned
+    known = (left or frozenset()) | (learned or frozenset())
     fresh, telling = _strangers(notes, known, asked.patients)
-    unseen = left is not None and (not known or telling >= LEAST_NOTES)
+    unseen = left is not None and learned is not None and (not known or telling >= LEAST_NOTES)
     of_the_same = len(notes) - len(fresh) - len(known) if unseen else 0
     given = fresh if unseen else notes
     notes = [without_unmapped(note) for note in given]
@@ -211,7 +211,7 @@ def accept(
         tuple(worst),
         missed,
         used_head,
-        len(learned),
+        None if learned is None else len(learned),
         of_the_same,
         bool(asked.patients) and not known and (used_head.own is not None or has_any_left(workspace)),
         *_count_unmapped(given, read.found),

@@ -109,7 +109,11 @@ def cautions(report: Acceptance) -> list[str]:
             f"{report.left_before} of these {report.notes} notes left with a share or taught a training: the release may have learned from them, and finds more in them "
             "than in others; judge it by notes that never left"
         )
-    if report.learned:
+    if report.learned is None:
+        told.append(
+            "whether the head in use was adapted on these notes is not known: the key by which it knows them is lost; adapt it again"
+        )
+    elif report.learned:
         told.append(
             f"{_counted(report.learned, 'notes')} {_are(report.learned)} among those that the head was adapted on"
             + (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import ssl
 import tempfile
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.locks import lock_folder
+from foundation.locks import lock, lock_folder
 from foundation.os_errors import map_os_errors
 from protocols.canonical import Json
 from shared.errors import ConfigurationError, TrainingError
@@ -83,11 +84,30 @@ def control_of(workspace: Workspace) -> Control:
     return Control(state_folder(workspace) / "wish")
 
 
-def say(workspace: Workspace, wish: Wish) -> None:
-    """Tell a training that runs here what the hospital wants; it stands in the ledger."""
+def say(workspace: Workspace, wish: Wish) -> bool:
+    """Tell a training that runs here what the hospital wants; it stands in the ledger.
+
+    Returns:
+        whether one runs, which alone hears it.
+    """
     # First the word: who wants an end must not wait for a log.
     control_of(workspace).say(wish)
     record(workspace, Event.FEDERATED_SAID, {"word": wish.value})
+    return _runs(workspace)
+
+
+def _runs(workspace: Workspace) -> bool:
+    """Whether a training has the folder of this workspace, see `begun`."""
+    folder = state_folder(workspace)
+    with map_os_errors(folder):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            lock(handle, wait=False)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+    return False
 
 
 @contextmanager

@@ -142,6 +142,8 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         StorageError: it can't be read.
     """
     path = notes_path(workspace, number)
+    if not path.exists():
+        raise _damaged(path)
     try:
         with map_os_errors(path):
             head, _, body = path.read_bytes().partition(b"\n")

@@ -90,13 +90,18 @@ def load_in_use(workspace: Workspace, release: VerifiedRelease) -> tuple[Pipelin
     return adapted(pipeline, load_head(folder), load_points(folder), used.own.kept), used
 
 
-def learned_from(workspace: Workspace, own: OwnHead | None, notes: Iterable[AnnotatedText]) -> frozenset[str]:
+def learned_from(workspace: Workspace, own: OwnHead | None, notes: Iterable[AnnotatedText]) -> frozenset[str] | None:
     """Ids of the notes that an adapted head has learned from, as they were, exported anew or edited.
+
+    None where nobody knows: the key by which it knows them is lost, and there is another.
 
     Raises:
         WorkspaceError, StorageError: the key of the digests is lost, or can't be read.
+        LedgerError: the ledger was changed.
     """
     if own is None or not own.learned.notes:
         return frozenset()
     key = DigestKey(workspace)
+    if not key.has_made(own.notes_key):
+        return None
     return frozenset(note.identifier for note in notes if own.learned.has(key, note.text))

@@ -31,6 +31,7 @@ from shared.pipeline.operating_points import OperatingPoints
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
 from site_client.errors import AdaptationError
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.sifting.edited import KnownNotes
 from site_client.workspace import Workspace
 
@@ -51,6 +52,7 @@ class OwnHead:
         kept: categories of which the release has the say as well.
         learned: the notes that it has learned from.
         gain: what cross-validation showed, as JSON.
+        notes_key: fingerprint of the key by which these notes are known; "" for a head of an earlier version.
     """
 
     folder: Path
@@ -60,6 +62,7 @@ class OwnHead:
     kept: frozenset[str]
     learned: KnownNotes
     gain: Mapping[str, Any]
+    notes_key: str = ""
 
 
 def heads_folder(workspace: Workspace) -> Path:
@@ -102,6 +105,7 @@ def save_own_head(
             "files": {path.name: file_sha256(path) for path in sorted(staged.iterdir())},
             "kept": sorted(kept),
             "notes": sorted(note.hex() for note in learned.notes),
+            "notes_key": DigestKey(workspace).fingerprint,
             "gain": dict(gain),
         }
         for path in staged.iterdir():
@@ -159,6 +163,7 @@ def read_own_head(workspace: Workspace, digest: str) -> OwnHead:
             frozenset(map(str, stated["kept"])),
             learned,
             dict(stated["gain"]),
+            str(stated.get("notes_key", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, StorageError) as error:
         raise _changed() from error

@@ -34,6 +34,11 @@ def test_a_table_that_excel_wrote(tmp_path: Path) -> None:
     assert read_patients(tmp_path / "whose.csv") == {"a": "P1"}
 
 
+def test_attack_two_spellings_of_a_letter_make_no_two_patients(tmp_path: Path) -> None:
+    (tmp_path / "whose.csv").write_text("note,patient\na,M\u00fcller\nb,Mu\u0308ller\n", encoding="utf-8")
+    assert len(set(read_patients(tmp_path / "whose.csv").values())) == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [

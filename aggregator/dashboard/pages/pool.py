@@ -127,6 +127,13 @@ def _trained(record: Record) -> Facts:
         ("defence", f"{defence.get('name', 'none')}; the labels of {not_counted:,} tokens did not count"),
         ("your own notes", "in the pool" if record.get("public") else "not in the pool"),
     ]
+    if record.get("distilled"):
+        pairs.append(("the head itself", "a student: all of that trained its teacher, and it has seen no share"))
+    if record.get("self_distilled"):
+        said = (
+            f"learned no label of a share: {record['self_distilled']} others labelled them, each what it had not seen"
+        )
+        pairs.append(("the head itself", said))
     if record.get("undersampling"):
         pairs.append(
             ("sat out each pass", f"{record['undersampling']:.0%} of the sentences without PHI, others every time")

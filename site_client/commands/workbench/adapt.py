@@ -76,6 +76,10 @@ def adapt(
         raise ConfigurationError(
             "--approver: expected --use or --undo beside it, got none; decide once the gain is shown"
         )
+    if notes is None and (patients, reading["labels"], reading["quarantine"]) != (None, None, None):
+        raise ConfigurationError(
+            "--patients, --labels, --quarantine: expected notes beside them, got none; give the notes, or leave them out"
+        )
     opened = workspace.open_workspace(root)
     if notes is not None:
         _make(opened, notes, patients, NotesOptions.of(reading), seed, as_json=as_json)

@@ -81,6 +81,18 @@ def test_a_log_that_was_cut_off_lacks_its_head(workspace: Path, database: Databa
     refused(provider("audit-log", "verify", "--known", before["head"], *at), 21, before["head"][:16], "cut off")
 
 
+def test_a_hash_that_is_mistyped_says_nothing_about_the_log(workspace: Path) -> None:
+    at = ("--workspace", workspace)
+    head = values(provider("audit-log", "verify", "--json", *at))["head"]
+    done(provider("audit-log", "verify", "--known", f" {head.upper()} ", *at))
+    for known in (head[:16], head[:-1] + "x", ""):
+        assert "cut off" not in refused(provider("audit-log", "verify", "--known", known, *at), 2, "mistyped")
+
+
+def test_more_events_than_there_can_be_are_all(workspace: Path) -> None:
+    done(provider("audit-log", "show", "--last", 10**30, "--workspace", workspace))
+
+
 def test_a_workspace_can_be_moved(tmp_path: Path) -> None:
     root = tmp_path / "provider"
     done(provider("init", root))

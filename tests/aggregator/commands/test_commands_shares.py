@@ -357,3 +357,9 @@ class TestShares:
         assert found == {name: row[name] for name in ("site", "sequence", "bundle")} | {"state": state}
         rows = values(run(taken, "shares", "list", "--state", state, "--json"))["shares"]
         assert "looked at" in {row["reason"] for row in rows}
+
+
+def test_a_number_that_no_alarm_can_have_is_none(tmp_path: Path) -> None:
+    done(provider("init", tmp_path / "provider"))
+    ask = ("--name", "A. Weiss", "--workspace", tmp_path / "provider")
+    refused(provider("alarms", "acknowledge", 10**30, *ask), 21, "found none")

@@ -294,3 +294,10 @@ def test_a_hospital_without_a_key_that_counts_may_not_share(desk: Desk) -> None:
     with desk.workspace.registry().transaction() as session:
         session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == "north")).one().valid_until = "2026-01-01T23:59:59Z"
     assert "1 hospitals that may share" in shown(desk.signed_in("viewer").get("/"))
+
+
+def test_a_student_is_not_said_to_have_learned_from_shares(desk: Desk) -> None:
+    head_with(desk, sentences=90, tokens=900, shares=[{}], distilled={"tokens": 9, "sure": 9, "phi": 1, "changes": []})
+    assert "a student: all of that trained its teacher" in shown(desk.signed_in("viewer").get("/pool"))
+    head_with(desk, sentences=90, tokens=900, shares=[{}], self_distilled=3)
+    assert "learned no label of a share: 3 others" in shown(desk.signed_in("viewer").get("/pool"))

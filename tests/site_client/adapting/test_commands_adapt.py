@@ -27,6 +27,7 @@ from site_client.ledger import Event, entries
 from site_client.local_http import serving
 from site_client.own_head import decided, record
 from site_client.review import running
+from site_client.sharing.known_notes import give_up_lost
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, snapshot, values
 from tests.once import made_once
@@ -292,6 +293,34 @@ def test_evaluate_leaves_out_what_the_head_was_adapted_on_and_compares_the_relea
     known = values(hospital("evaluate", alone, "--json", "--workspace", waiting.site("fourth")))["acceptance"]
     assert not known["judged_by_notes_that_never_left"]
     assert "holds" not in [one["verdict"] for one in known["promises"]]
+
+
+def test_attack_notes_that_taught_the_head_are_not_new_because_a_key_was_lost(waiting: Loop, tmp_path: Path) -> None:
+    use(waiting)
+    root = waiting.site("fourth")
+    (root / "keys" / "notes.key").unlink()
+    give_up_lost(open_workspace(root))
+    ask = ("evaluate", write_notes(tmp_path / "alone", strange(20)), "--workspace", root)
+    report = values(hospital(*ask, "--json"))["acceptance"]
+    assert report["notes_that_the_head_was_adapted_on"] is None
+    assert not report["judged_by_notes_that_never_left"]
+    assert "holds" not in [one["verdict"] for one in report["promises"]]
+    assert "adapted on these notes is not known" in done(hospital(*ask)).stdout
+
+
+def test_copies_of_one_example_are_one_example(loop: Loop, tmp_path: Path) -> None:
+    one = note("0", "Known as ", ("Zwetschge", "PATIENT"), ", number ", ("123-45-6789", "SSN"), ", came.\n")
+    copies = [replace(one, identifier=f"copy-{number}") for number in range(10)]
+    made = values(at(loop, write_notes(tmp_path / "in.jsonl", [*strange(12), *copies], "jsonl"), "--json"))
+    assert "SSN" in made["kept_by_the_release"]
+    assert "PATIENT" not in made["kept_by_the_release"]
+
+
+def test_options_of_notes_without_notes_are_refused(built_loop: Loop, tmp_path: Path) -> None:
+    table = tmp_path / "whose.csv"
+    table.write_text("note,patient\n")
+    for given in (("--patients", table), ("--labels", "meddocan"), ("--quarantine", tmp_path / "aside")):
+        refused(at(built_loop, *given), 2, "expected notes")
 
 
 def test_the_record_says_which_release_it_is_of_and_holds_no_words(waiting: Loop) -> None:

@@ -295,3 +295,7 @@ def test_a_review_shows_what_lists_find(
     result = hospital("review", folder, "--project", tmp_path / "project", "--workspace", loop.site("north"))
     assert result.exit_code == 0
     assert shown >= {"Zorvathia Quernbiter", "Lower Thrupp Vale", "Umberslade 7"}
+
+
+def test_how_files_are_written_is_asked_for_with_files_alone(site: Workspace) -> None:
+    refused(hospital("lists", "--encoding", "windows-1252", "--workspace", site.root), 2, "--encoding")

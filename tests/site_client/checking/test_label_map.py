@@ -73,3 +73,9 @@ def test_all_unknown_labels_are_told_at_once(built_loop: Loop, tmp_path: Path) -
     )
     assert "Ana" not in line
     assert "Quillfeather" not in line
+
+
+def test_a_map_that_nothing_asks_for_is_refused(built_loop: Loop, tmp_path: Path) -> None:
+    path, ours = write_notes(tmp_path / "in.jsonl", NOTES, "jsonl"), tmp_path / "map.toml"
+    ours.write_text('[map]\n"Unser Name" = "PATIENT"\n')
+    refused(hospital("labels", path, "--labels", ours, "--workspace", built_loop.site("north")), 2, "--labels", "check")

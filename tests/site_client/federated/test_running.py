@@ -65,6 +65,14 @@ def test_a_word_is_heard_and_stands_in_the_ledger(word: str, tmp_path: Path) -> 
     assert entry.details == {"word": word}
 
 
+def test_a_word_that_nobody_hears_is_told_as_that(tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    ask = ("federate", "--say", "pause", "--workspace", workspace.root)
+    assert "NOBODY has heard" in done(hospital(*ask)).stdout
+    with running.begun(workspace):
+        assert done(hospital(*ask)).stdout == "told to pause\n"
+
+
 @pytest.mark.parametrize("beside", ["--patients", "--ca", "--node-key"])
 def test_nothing_beside_a_word_is_passed_over(beside: str, tmp_path: Path) -> None:
     workspace = site(tmp_path / "site")

@@ -505,3 +505,9 @@ def test_without_what_left_before_nothing_is_cut(drafted: House) -> None:
     kept = drafted.root / "fragments" / "0001.fragments"
     kept.write_bytes(kept.read_bytes()[:-30])
     refused(drafted.fragment(out=drafted.loop.root / "b.fragments"), 30, "backup")
+
+
+def test_without_what_is_known_of_a_draft_it_is_not_approved(drafted: House) -> None:
+    shown = drafted.shown()
+    shutil.rmtree(drafted.root / "fragments")
+    refused(drafted.approve(digest=shown), 30, "0001.notes", "from a backup")
