@@ -168,7 +168,7 @@ class TestShares:
     def test_a_share_of_a_revoked_site_is_refused(self, loop: Loop) -> None:
         fresh = share(loop, "north")
         done(provider("site", "revoke", "north", "--reason", "key lost", *at_provider(loop)))
-        refused(provider("ingest", fresh, *at_provider(loop)), 12, "unknown site")
+        refused(provider("ingest", fresh, *at_provider(loop)), 12, "one of a site that was revoked")
         assert len(self.listed(loop)) == 2
         rows = values(provider("site", "list", "--json", *at_provider(loop)))["sites"]
         assert [(row["site"], row["revoked"]) for row in rows] == [("north", "key lost"), ("south", None)]
