@@ -75,6 +75,16 @@ def test_all_unknown_labels_are_told_at_once(built_loop: Loop, tmp_path: Path) -
     assert "Quillfeather" not in line
 
 
+def test_labels_beyond_those_that_are_listed_are_not_said_to_be_withheld(built_loop: Loop, tmp_path: Path) -> None:
+    many = [note("a", *((f"word{number}", f"LAB{number}") for number in range(25)), ("Ana", "Ana Ruiz"))]
+    path = write_notes(tmp_path / "in.jsonl", many, "jsonl")
+    refused(
+        hospital("encode", path, "--out", tmp_path / "a.h5", "--workspace", built_loop.site("north")),
+        3,
+        ", 5 more, 1 that is not shown",
+    )
+
+
 def test_a_map_that_nothing_asks_for_is_refused(built_loop: Loop, tmp_path: Path) -> None:
     path, ours = write_notes(tmp_path / "in.jsonl", NOTES, "jsonl"), tmp_path / "map.toml"
     ours.write_text('[map]\n"Unser Name" = "PATIENT"\n')
