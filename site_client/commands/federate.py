@@ -10,6 +10,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.written_file import WrittenFile
+from shared.errors import ConfigurationError
 from site_client.commands.options import ca_option, existing_file, existing_path, folder_option
 
 _WISHES = ("pause", "run", "end")
@@ -74,11 +75,12 @@ def federate(
         )
     opened = workspace.open_workspace(root)
     if say is not None:
-        heard = tell_training(opened, Wish(say))
-        unheard = (
-            f"NOBODY has heard `{say}`: no training runs in this workspace; give that of the training by --workspace"
-        )
-        report({"said": say, "heard": heard}, [f"told to {say}" if heard else unheard], as_json=as_json)
+        if not tell_training(opened, Wish(say)):
+            raise ConfigurationError(
+                f"--say {say}: expected a training that runs in this workspace, found none, so nobody has heard it; give the workspace of the "
+                "training by --workspace"
+            )
+        report({"said": say}, [f"told to {say}"], as_json=as_json)
         return
     if node_key is not None:
         _, public = make_node_key(state_folder(opened))

@@ -19,7 +19,7 @@ from site_client.federated import running
 from site_client.federated.control import Wish
 from site_client.federated.running import Connection, begun, control_of, say, take_part
 from site_client.policy.site_policy import SitePolicy
-from site_client.workspace import Workspace, open_workspace
+from site_client.workspace import Workspace
 from tests.loop import done, hospital, refused
 from tests.site_client.exchange.paired import site
 
@@ -56,10 +56,10 @@ def test_a_trainer_that_has_gone_ends_what_would_wait_for_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("word", ["pause", "run", "end"])
 def test_a_word_is_heard_and_stands_in_the_ledger(word: str, tmp_path: Path) -> None:
-    root = site(tmp_path / "site").root
-    done(hospital("federate", "--say", word, "--workspace", root))
-    workspace = open_workspace(root)
-    assert control_of(workspace).wish() is Wish(word)
+    workspace = site(tmp_path / "site")
+    with running.begun(workspace):
+        done(hospital("federate", "--say", word, "--workspace", workspace.root))
+        assert control_of(workspace).wish() is Wish(word)
     (entry,) = ledger.entries(workspace)
     assert entry.event == ledger.Event.FEDERATED_SAID
     assert entry.details == {"word": word}
@@ -68,7 +68,7 @@ def test_a_word_is_heard_and_stands_in_the_ledger(word: str, tmp_path: Path) -> 
 def test_a_word_that_nobody_hears_is_told_as_that(tmp_path: Path) -> None:
     workspace = site(tmp_path / "site")
     ask = ("federate", "--say", "pause", "--workspace", workspace.root)
-    assert "NOBODY has heard" in done(hospital(*ask)).stdout
+    refused(hospital(*ask), 2, "nobody has heard it")
     with running.begun(workspace):
         assert done(hospital(*ask)).stdout == "told to pause\n"
 
