@@ -85,9 +85,3 @@ def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
     while not what():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.3)
-
-
-def free_port() -> int:
-    from site_client.federated.flower.node import free_port
-
-    return free_port()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.exchange.certificates import make_certificates
+from bench.exchange.ports import unused_port
 from bench.walks import tutorials
 from shared.corpus import write_corpus
 from shared.document import Document
@@ -132,8 +132,7 @@ def prepare(folder: Path) -> dict[str, str]:
 
 def listening() -> dict[str, str]:
     """Where a server of a walk may listen."""
-    with socket.create_server(("localhost", 0)) as free:
-        port = free.getsockname()[1]
+    port = unused_port()
     return {"PORT": str(port), "SERVER": f"https://localhost:{port}"}
 
 

@@ -15,12 +15,13 @@ import pytest
 from aggregator.errors import FederatedError
 from aggregator.federated.carrying import RelayCarrier
 from bench.exchange.certificates import Certificates, make_certificates
+from bench.exchange.ports import unused_port
 from protocols.federated.app import FILES
 from site_client import ledger
 from site_client.ledger import Entry, Event
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, enrol, found, hospital
-from tests.programs import Programs, free_port, wait_for
+from tests.programs import Programs, wait_for
 from tests.tiny_notes import tiny_notes, write_notes
 
 SITES = ("north", "south", "east")
@@ -76,7 +77,7 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
 ) -> None:
     """One deployment for all of it: each process of it costs seconds to start."""
     loop, tls = ready
-    port = free_port()
+    port = unused_port()
     provider = begin(programs, loop, tls, port, "--epochs", 2, "--least-results", 4, "--timeout", 300)
     wait_for(lambda: "link on" in programs.said("provider"))
     joined = {name: join(programs, loop, tls, port, name) for name in SITES}

@@ -13,8 +13,9 @@ import pytest
 
 from aggregator.federated.carrying import RelayCarrier
 from bench.exchange.certificates import make_certificates
+from bench.exchange.ports import unused_port
 from protocols.federated.app import ANSWER, FILES
-from tests.programs import Programs, free_port, wait_for
+from tests.programs import Programs, wait_for
 
 
 @pytest.mark.skipif(find_spec("flwr") is None, reason="the deployment's test says whether Flower is expected")
@@ -105,7 +106,7 @@ def test_attack_another_account_of_the_provider_s_machine(programs: Programs, mo
 
     for name in ("PYTHONPATH", "TMPDIR"):
         monkeypatch.setenv(name, programs.environment[name])
-    tls, port, mark = make_certificates(programs.folder / "tls", "127.0.0.1"), free_port(), programs.folder / "ran"
+    tls, port, mark = make_certificates(programs.folder / "tls", "127.0.0.1"), unused_port(), programs.folder / "ran"
     link = FlowerLink(
         LinkFiles(programs.folder, tls.authority, tls.certificate, tls.key, programs.folder / "relay"), port
     )
@@ -142,7 +143,7 @@ def test_attack_another_account_of_a_hospital_s_machine(programs: Programs, monk
 
     for name in ("PYTHONPATH", "TMPDIR"):
         monkeypatch.setenv(name, programs.environment[name])
-    port, folder = free_port(), programs.folder
+    port, folder = unused_port(), programs.folder
     monkeypatch.setattr(node, "free_port", lambda: port)
     authority = make_certificates(folder / "tls", "127.0.0.1").authority
     # No link is at that port: what a node asks there is not the question.

@@ -50,13 +50,13 @@ def at_work(work: Callable[[Path], Iterator[None]], path: Path) -> Iterator[int]
         for _ in work(path):
             os.write(writing, b"x")
             signal.pause()
+    os.close(writing)
     os.read(reading, 1)
     try:
         yield child
     finally:
         kill(child)
         os.close(reading)
-        os.close(writing)
 
 
 def kill(child: int) -> None:

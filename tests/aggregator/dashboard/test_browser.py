@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,7 @@ def test_attack_another_port_of_the_machine_is_sent_no_cookie(browser: Browser, 
             pass
 
     desk = Desk(tmp_path / "world")
-    with serving(desk.workspace) as origin, HTTPServer(("127.0.0.1", 0), Other) as other:
+    with serving(desk.workspace) as origin, ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         page = browser.new_page()
         page.goto(origin)

@@ -34,6 +34,7 @@ from aggregator.server.serve import ServeOptions, serve, setup, warn_without_lan
 from aggregator.status.served_certificate import read_served
 from aggregator.workspace import Workspace
 from bench.exchange.certificates import Certificates, make_certificates
+from bench.exchange.ports import unused_port
 from bench.exchange.world import Sentences, World, invented_terms
 from foundation.errors import StorageError
 from protocols.http.messages import UploadRequest
@@ -136,8 +137,7 @@ def test_a_hangup_has_the_certificate_read_anew_and_ends_nothing(tmp_path: Path)
         return ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("localhost", port), timeout=5))
 
     # Elsewhere than on loopback the dashboard has TLS too.
-    with socket.create_server(("0.0.0.0", 0)) as taken:
-        free = taken.getsockname()[1]
+    free = unused_port()
     dashboard = ("--dashboard", f"0.0.0.0:{free}", "--dashboard-address", f"https://localhost:{free}")
     with process(world.provider, served, *dashboard) as (running, port):
         assert running.stderr is not None

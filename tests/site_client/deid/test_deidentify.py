@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -234,7 +235,9 @@ def test_a_run_that_is_ended_leaves_no_note_for_longer_than_the_next_run(number:
         yield Document("one", "Ana")
         yield Document("two", "Eva")
         os.write(writing, b"x")
-        signal.pause()
+        # Not a pause, which a signal that comes just ahead of it does not end.
+        while True:
+            time.sleep(0.01)
 
     child = os.fork()
     if not child:
@@ -243,7 +246,9 @@ def test_a_run_that_is_ended_leaves_no_note_for_longer_than_the_next_run(number:
         with suppress(KeyboardInterrupt), heed_stop_signals():
             write_deidentified(Passes(), endless(), tmp_path / "safe", MODES["tag"])
         os._exit(0)
+    os.close(writing)
     os.read(reading, 1)
+    os.close(reading)
     [staged] = filter(Path.is_dir, tmp_path.iterdir())
     left = set(tmp_path.iterdir())
     assert len(list(staged.iterdir())) == 4

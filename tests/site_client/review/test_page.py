@@ -53,10 +53,14 @@ class Desk:
             self.page.keyboard.press(key)
             # The handler has run once the page answers; what it asked of the program may ask for more.
             quiet = 0
-            while quiet < 3:
+            for _ in range(1_500):
                 self.page.evaluate("0")
                 self.page.wait_for_timeout(20)
                 quiet = quiet + 1 if self.answered == len(self.asked) else 0
+                if quiet == 3:
+                    break
+            else:
+                pytest.fail(f"never answered: {self.asked}")
 
     def until(self, expression: str) -> None:
         """Wait until something holds; the page's policy lets nothing else than Python ask for it again and again."""
