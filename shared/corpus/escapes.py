@@ -57,6 +57,8 @@ _BASE64_LINES = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{240}|(?:[A-Za-z0
 _HEXADECIMAL = re.compile(rf"[0-9A-Fa-f]{{{_LONG},}}")
 # Of what is decoded: an image is less of a text, and so is a word that is none of base64.
 _PRINTABLE = 0.9
+# Behind a text of so many, zeros fill up a field of a database; else they are those of a number.
+_LEAST_BYTES = 8
 # A heading is written so too, in capitals.
 _APART = re.compile(rf" (?:{_LETTER} {{1,3}}){{10,}}{_LETTER}(?!\S)")
 
@@ -141,6 +143,9 @@ def _hidden_texts(text: str) -> Iterator[tuple[int, str]]:
 
 def _is_text(decoded: bytes) -> bool:
     """Whether bytes are those of a text, with blanks in it; of UTF-16 every second one is none."""
+    filled_up = decoded.rstrip(b"\0")
+    if len(filled_up) >= _LEAST_BYTES:
+        decoded = filled_up
     if decoded.count(0) <= len(decoded) // 2 + 1:
         decoded = decoded.replace(b"\0", b"")
     text = decoded.decode(errors="ignore")

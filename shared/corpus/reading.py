@@ -98,8 +98,9 @@ class Corpus:
             if entry is None:
                 continue
             document, problem = self._accept(entry, accept, seen, report)
-            # By its bytes: without an id of its own a row is called by its number.
-            for suffix, data in sorted(entry.parts.items()):
+            # By what it holds: without an id of its own a row is called by its number.
+            held = {"": entry.content} if entry.content else entry.parts
+            for suffix, data in sorted(held.items()):
                 order.update(f"{suffix} {len(data)} ".encode() + data)
             order.update(b"\n")
             if self.part is not None and not self.part.holds(number):

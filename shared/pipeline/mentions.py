@@ -261,7 +261,9 @@ class _Note:
 
     def _is_mention(self, first: int, last: int, in_small_letters: bool) -> bool:
         start, end = self._edges(first, last)
-        if self._text[max(0, start - 1) : start].isalnum() or self._text[end : end + 1].isalnum():
+        beside = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
+        # A number that goes on is another number; the same one is no other for the letters that it is glued to.
+        if any(map(str.isalnum, beside)) and not self._is_glued_number(first, last, beside):
             return False
         written = self._text[start:end]
         if last == first + 1 and len(self.words[first]) < _LEAST_CHARACTERS and written.isalpha():
@@ -281,6 +283,11 @@ class _Note:
         if not _LEAST_LETTERS <= len(word) < _LEAST_CHARACTERS or not written[0].isupper() or _is_word(word):
             return False
         return written[1:].islower() or any(len(other) >= _LEAST_CHARACTERS for other in self.words[first:last])
+
+    def _is_glued_number(self, first: int, last: int, beside: str) -> bool:
+        """Whether these words are a number that is nothing else, with letters beside it and no further digit: "MRN482139"."""
+        digits = "".join(self.words[first:last])
+        return digits.isdecimal() and len(digits) >= _LEAST_DIGITS and not any(map(str.isdecimal, beside))
 
     def _edges(self, first: int, last: int) -> tuple[int, int]:
         """Where the words from one up to another begin and end."""

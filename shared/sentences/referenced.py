@@ -12,9 +12,9 @@ from shared.text.references.decoding import Decoded, decode
 
 # How far beside a label is looked for the rest of a reference that it cuts: a name has 32 letters at most.
 _FAR = 200
-# Of a word; a blank parts words, however it is written.
-_SIGN = r"(?:[^\W_]|&(?!(?:nb|en|em|thin)sp;|#0*160;|#[xX]0*[aA]0;)#?[A-Za-z0-9]+;)"
 _ESCAPED = r"(?:(?:amp|AMP|#0{0,9}38|#[xX]0{0,9}26);)*"
+# Of a word; a blank parts words, however it is written. The "&" of each sign may be escaped itself.
+_SIGN = rf"(?:[^\W_]|&{_ESCAPED}(?!(?:nb|en|em|thin)sp;|#0*160;|#[xX]0*[aA]0;)#?[A-Za-z0-9]+;)"
 _NUMBER = r"#(?:[0-9]{1,16}|[xX][0-9a-fA-F]{1,16});"
 _LETTERS = "|".join(
     name for name, signs in html5.items() if name.endswith(";") and (signs.isalpha() or signs in "'\u2019")

@@ -92,8 +92,10 @@ def say(workspace: Workspace, wish: Wish) -> bool:
     """
     # First the word: who wants an end must not wait for a log.
     control_of(workspace).say(wish)
+    # Ahead of the log, too: what hears that it is to end has ended meanwhile.
+    runs = _runs(workspace)
     record(workspace, Event.FEDERATED_SAID, {"word": wish.value})
-    return _runs(workspace)
+    return runs
 
 
 def _runs(workspace: Workspace) -> bool:

@@ -61,6 +61,7 @@ class ParquetTable(Format):
                     raise FormatError("expected each column once, got two of one name; rename one", document=file.name)
                 schema = pa.schema([_bare(field) for field in table.schema_arrow])
                 for batch in table.iter_batches(_ROWS):
+                    plain = _without_dictionaries(batch)
                     for row in range(len(batch)):
                         number += 1
                         data = _table_bytes(pa.Table.from_batches([batch.slice(row, 1)]))
@@ -69,6 +70,7 @@ class ParquetTable(Format):
                             f"{file.name}, row {number}",
                             {".parquet": data},
                             beside=schema,
+                            content=plain.slice(row, 1).serialize().to_pybytes(),
                         )
             except (pa.ArrowException, OSError) as error:
                 # Damage of a file comes as an OSError, too, one that has no number of the system.
@@ -154,6 +156,14 @@ def _bare_kind(kind: Any) -> Any:
     if is_a.is_large_list(kind):
         return pa.large_list(_bare(kind.value_field))
     return pa.list_(_bare(kind.value_field)) if is_a.is_list(kind) else kind
+
+
+def _without_dictionaries(batch: Any) -> Any:
+    """A batch with its values in the place of their numbers, which one row does not explain."""
+    import pyarrow as pa
+
+    columns = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _table_bytes(table: Any) -> bytes:

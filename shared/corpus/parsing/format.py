@@ -48,6 +48,7 @@ class Entry:
         damage: why the rest of the file can't be cut into records.
         beside: what of its file a format needs to write the record again.
         rest: from where on this is the rest of its file, in one piece, in words; "" for a record.
+        content: what it holds, where a library has written its bytes, and another version writes other ones; else empty.
     """
 
     identifier: str
@@ -56,6 +57,7 @@ class Entry:
     damage: CorpusError | None = None
     beside: Any = field(default=None, repr=False)
     rest: str = ""
+    content: bytes = field(default=b"", repr=False)
 
 
 class Format(ABC):

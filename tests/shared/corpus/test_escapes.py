@@ -71,6 +71,10 @@ ESCAPED = {
     "base64 behind words": "Report: " + base64.b64encode(b"Patient Ana Marchbanks, of Old Harbour Road.").decode(),
     "base64 of a file": base64.encodebytes(bytes(range(256)) * 2).decode(),
     "hexadecimal": b"Patient Ana Marchbanks of Old Harbour".hex(),
+    "hexadecimal of a field of a fixed width": b"Ana Marchbanks".ljust(64, b"\0").hex(),
+    "base64 of a field of a fixed width": base64.b64encode(
+        "Ana Marchbanks".encode("utf-16-le").ljust(96, b"\0")
+    ).decode(),
     "letters apart": "Seen by " + " ".join("AnaMarchbanks") + " today",
     "words of letters apart": "Seen by " + "  ".join(" ".join(word) for word in ("Ana", "Marchbanks")),
 }

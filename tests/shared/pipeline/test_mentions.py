@@ -49,6 +49,10 @@ def found(text: str, *spans: str) -> Document:
         ("DrMarchbanks saw; Marchbanks, MARCHBANKS", ["Marchbanks"], "Dr[X] saw; [X], [X]"),
         ("MarchbanksMD saw; Marchbanks", ["Marchbanks"], "[X] saw; [X]"),
         ("DrAna Marchbanks saw; Ana Marchbanks", ["Ana Marchbanks"], "Dr[X] saw; [X]"),
+        # A number that is glued to letters.
+        ("MRN482139; MRN482139, 482139MRN", ["482139"], "MRN[X]; MRN[X], [X]MRN"),
+        ("call 617-555-1234; tel617-555-1234ext", ["617-555-1234"], "call [X]; tel[X]ext"),
+        ("MRN482139; MRN1482139, MRN4821390; A4821B", ["482139"], "MRN[X]; MRN1482139, MRN4821390; A4821B"),
         # The next line is indented.
         ("Larkspur Ward; Larkspur\n      Ward", ["Larkspur Ward"], "[X]; [X]\n[X]"),
         ("Larkspur Ward; Larkspur \r\n\t\tWard", ["Larkspur Ward"], "[X]; [X]\r\n[X]"),

@@ -131,6 +131,10 @@ def test_attack_a_reference_that_only_the_phi_completes(
         ("Mr. M&amp;#252;ller left", "M&am", "M&amp;#252;ller"),
         ("Mr. O&amp;#39;Brien left", "O&amp", "O&amp;#39;Brien"),
         ("Mr. Jos&amp;eacute; left", "Jos&a", "Jos&amp;eacute;"),
+        # Two of them in one word.
+        ("Mr. N&amp;uacute;&amp;ntilde;ez left", "N&amp;uac", "N&amp;uacute;&amp;ntilde;ez"),
+        ("Mr. N&amp;uacute;&amp;ntilde;ez left", "ntilde;ez", "N&amp;uacute;&amp;ntilde;ez"),
+        ("Mr. Fr&amp;#233;d&amp;#233;ric left", "Fr&am", "Fr&amp;#233;d&amp;#233;ric"),
         # A blank parts words, however it is written.
         ("Mr. Garc&iacute;a&nbsp;left", "Garc&iac", "Garc&iacute;a"),
     ],

@@ -7,6 +7,7 @@ import ssl
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +72,15 @@ def test_a_word_that_nobody_hears_is_told_as_that(tmp_path: Path) -> None:
     refused(hospital(*ask), 2, "nobody has heard it")
     with running.begun(workspace):
         assert done(hospital(*ask)).stdout == "told to pause\n"
+
+
+def test_a_training_that_ends_at_once_has_heard_that_it_is_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = site(tmp_path / "site")
+    training = ExitStack()
+    training.enter_context(begun(workspace))
+    # The log is long, or another command writes into it.
+    monkeypatch.setattr(running, "record", lambda *told: training.close())
+    assert say(workspace, Wish.END)
 
 
 @pytest.mark.parametrize("beside", ["--patients", "--ca", "--node-key"])
