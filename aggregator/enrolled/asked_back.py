@@ -11,7 +11,7 @@ from contextlib import suppress
 from sqlalchemy import ColumnElement, Select, delete, func, select
 from sqlalchemy.orm import Session
 
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, UndecidedError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import ShareRow, SiteKeyRow, UploadRow, WithdrawalRow, upload_file
@@ -25,7 +25,11 @@ from protocols.share.withdrawal import Withdrawal, read_withdrawal
 MOST_ASKED = 4
 """Withdrawals of one share that is not decided. An honest site has one."""
 MOST_KEPT = 100
-"""Withdrawals of a site that are kept at a time. An honest site has as many as shares under way."""
+"""Withdrawals of a site that are kept at a time and of which no share is here. An honest site has as many as shares under way."""
+_MOST_WITH_HERE = 10 * MOST_KEPT
+"""The same where the share is here: whoever sends refused shares without end, and asks others back meanwhile, fills no registry."""
+_USED_UP = (ShareState.ACCEPTED, ShareState.WITHDRAWN)
+"""States of a share whose number no other gets any more: one that is set aside may be refused, and another comes."""
 
 
 def waiting(asked: Withdrawal) -> Select[int]:
@@ -53,31 +57,53 @@ def on_its_way(workspace: Workspace, asked: Withdrawal) -> list[str]:
     return found
 
 
-def keep_asked(workspace: Workspace, asked: Withdrawal) -> tuple[bool, int | None]:
-    """Keeps what a site asks about a share that is not decided.
+def keep_asked(workspace: Workspace, asked: Withdrawal) -> int | None:
+    """Keeps what a site asks about a share that is not decided, but where no such share can come any more.
 
     Args:
         workspace: the provider's.
         asked: the withdrawal.
 
     Returns:
-        whether it is kept, which it is not where another share has the number; and the number of the share in the registry, if it is entered.
+        the number in the registry of the share that waits and can be meant; None for none.
 
     Raises:
-        RegistryError: MOST_ASKED others are kept of this number, or MOST_KEPT of this site.
+        RegistryError: MOST_ASKED others are kept of this number, or, of a share that is not here, MOST_KEPT of this site.
     """
-    key = (asked.site, asked.sequence, asked.manifest_sha256)
+    key, uploaded = _key(asked), bool(on_its_way(workspace, asked))
     with workspace.registry().transaction() as session:
         number = session.scalar(waiting(asked))
-        if number is None and session.scalar(_taken(asked)) is not None:
-            return False, None
+        if number is None and session.scalar(_known_or_used_up(asked)) is not None:
+            return None
         if session.get(WithdrawalRow, key) is None:
-            _check_room(session, asked)
+            _check_room(session, asked, is_here=uploaded or number is not None)
             session.add(WithdrawalRow(site=key[0], sequence=key[1], manifest_sha256=key[2], reason=asked.reason))
             audit_log.append(
                 session, asked.site, "withdrawal-received", {"sequence": asked.sequence, "manifest": key[2]}
             )
-        return True, number
+        return number
+
+
+def is_kept(session: Session, asked: Withdrawal) -> bool:
+    """Whether a withdrawal waits for its share."""
+    return session.get(WithdrawalRow, _key(asked)) is not None
+
+
+def explain_missing(workspace: Workspace, asked: Withdrawal, *, kept: bool) -> RegistryError:
+    """Why the share that a withdrawal means is not found: it has yet to come, or never can where the withdrawal is not kept."""
+    share = f"share {asked.sequence} of {asked.site}"
+    if not kept:
+        return RegistryError(
+            f"{share}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; check number and digest"
+        )
+    uploaded = on_its_way(workspace, asked)
+    error, found = (
+        (UndecidedError, "one whose upload waits for the server") if uploaded else (RegistryError, "none yet")
+    )
+    return error(
+        f"{share}: expected one that was entered, found {found}: what is asked is kept, and it will be withdrawn when it is decided, and "
+        "never count; ask again for the receipt"
+    )
 
 
 def asked_back(session: Session, row: ShareRow) -> str | None:
@@ -89,10 +115,10 @@ def asked_back(session: Session, row: ShareRow) -> str | None:
 def forget_asked(session: Session, row: ShareRow) -> None:
     """Forgets what was asked about a share, which is decided: in the caller's transaction.
 
-    The number of one that is refused is free again: of another that is still to come it is not forgotten.
+    The number of one that is refused, now or later by a person, is free again: of another that is still to come it is not forgotten.
     """
     about = list(_about(row.site, row.sequence))
-    if row.state == ShareState.REJECTED:
+    if row.state not in _USED_UP:
         about.append(WithdrawalRow.manifest_sha256 == (row.manifest_sha256 or ""))
     session.execute(delete(WithdrawalRow).where(*about))
 
@@ -117,14 +143,20 @@ def carried_out(session: Session, data: bytes, site: str, key_id: str) -> bytes 
     )
 
 
-def _taken(asked: Withdrawal) -> Select[int]:
-    """The number of a share that has the place of the one that a withdrawal means: no other of that number is taken in."""
+def _known_or_used_up(asked: Withdrawal) -> Select[int]:
+    """The number of a share that is decided, and the one that a withdrawal means, or has used up its number."""
     return select(ShareRow.id).where(
-        ShareRow.site == asked.site, ShareRow.sequence == asked.sequence, ShareRow.state != ShareState.REJECTED
+        ShareRow.site == asked.site,
+        ShareRow.sequence == asked.sequence,
+        ShareRow.state.in_(_USED_UP) | (ShareRow.manifest_sha256 == asked.manifest_sha256),
     )
 
 
-def _check_room(session: Session, asked: Withdrawal) -> None:
+def _key(asked: Withdrawal) -> tuple[str, int, str]:
+    return asked.site, asked.sequence, asked.manifest_sha256
+
+
+def _check_room(session: Session, asked: Withdrawal, *, is_here: bool) -> None:
     def kept(*about: ColumnElement[bool]) -> int:
         return session.scalars(select(func.count()).select_from(WithdrawalRow).where(*about)).one()
 
@@ -133,10 +165,11 @@ def _check_room(session: Session, asked: Withdrawal) -> None:
             f"share {asked.sequence} of {asked.site}: expected at most {MOST_ASKED} withdrawals before it is decided, each of another manifest, "
             "got one more; ask again when the share is decided"
         )
-    if kept(WithdrawalRow.site == asked.site) >= MOST_KEPT:
+    # What was kept of shares that never come, as by who had the site's key, may not keep a share that is here from being taken back.
+    if kept(WithdrawalRow.site == asked.site) >= (_MOST_WITH_HERE if is_here else MOST_KEPT):
         raise RegistryError(
-            f"share {asked.sequence} of {asked.site}: expected at most {MOST_KEPT} withdrawals of shares that are not decided, got one more; "
-            "bring those shares in first"
+            f"share {asked.sequence} of {asked.site}: expected fewer withdrawals of shares that are not decided, got more than {MOST_KEPT}; "
+            "ask again when this share is decided"
         )
 
 

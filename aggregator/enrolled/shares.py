@@ -20,11 +20,19 @@ from typing import Any
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.asked_back import asked_back, carried_out, forget_asked, keep_asked, on_its_way, waiting
+from aggregator.enrolled.asked_back import (
+    asked_back,
+    carried_out,
+    explain_missing,
+    forget_asked,
+    is_kept,
+    keep_asked,
+    waiting,
+)
 from aggregator.enrolled.signers import check_signed, explain_uncounted
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.enrolled.unfinished_trainings import drop_withdrawn
-from aggregator.errors import RegistryError, UndecidedError
+from aggregator.errors import RegistryError
 from aggregator.objects.needed import lock_object
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -319,26 +327,13 @@ def carry_out(workspace: Workspace, data: bytes, decide: Callable[[int], object]
             ShareRow.manifest_sha256 == asked.manifest_sha256,
         )
         waits, known = session.scalar(waiting(asked)) is not None, bool(_found(session, named))
-    if waits or not known:
-        kept, number = keep_asked(workspace, asked)
-        if kept and number is None:
-            uploaded = on_its_way(workspace, asked)
-            error, found_one = (
-                (UndecidedError, "one whose upload waits for the server") if uploaded else (RegistryError, "none yet")
-            )
-            raise error(
-                f"share {asked.sequence} of {asked.site}: expected one that was entered, found {found_one}: what is asked is kept, and it will "
-                "be withdrawn when it is decided, and never count; ask again for the receipt"
-            )
-        if number is not None:
-            decide(number)
+    # Whether it waits or comes later: what decides it knows by then what is asked.
+    if (waits or not known) and (number := keep_asked(workspace, asked)) is not None:
+        decide(number)
     with workspace.registry().reading() as session:
-        found = _found(session, named)
+        found, kept = _found(session, named), is_kept(session, asked)
     if not found:
-        raise RegistryError(
-            f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
-            "check number and digest"
-        )
+        raise explain_missing(workspace, asked, kept=kept)
     return _withdraw(workspace, found[0], asked.site, Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason))
 
 

@@ -7,7 +7,7 @@ shown is noted before it is read for them, so that whatever is exchanged between
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -110,7 +110,11 @@ def require_fitting(workspace: Workspace, head: Path, representer: str, wanted: 
 
 
 def judge_head(
-    workspace: Workspace, head: Path, last: ReleaseManifest | None, approver: str | None
+    workspace: Workspace,
+    head: Path,
+    last: ReleaseManifest | None,
+    approver: str | None,
+    fitting: Collection[str],
 ) -> quality_gate.Passed | None:
     """Asks the gate of quality.
 
@@ -119,6 +123,7 @@ def judge_head(
         head: folder of the head and its record.
         last: the last release with a head of the same representer; None for none.
         approver: who accepts a drop; None for nobody.
+        fitting: digests of the releases whose shares are pooled for this head.
 
     Returns:
         what it lets through although the head finds less; None where nothing is lower.
@@ -126,7 +131,7 @@ def judge_head(
     Raises:
         DropError, WorkspaceError: as for `check_quality`.
     """
-    withdrawn = 0.0 if last is None else withdrawn_part(workspace, last.sequence)
+    withdrawn = 0.0 if last is None else withdrawn_part(workspace, last.sequence, fitting)
     if last is not None and all(file_sha256(head / name) == last.files[name].sha256 for name in HEAD_FILES):
         last = None
     return quality_gate.check_quality(
@@ -134,7 +139,7 @@ def judge_head(
     )
 
 
-def withdrawn_part(workspace: Workspace, release: int) -> float:
+def withdrawn_part(workspace: Workspace, release: int, fitting: Collection[str]) -> float:
     """Which part of the tokens of the shares that trained a release their sites have taken back since and not shared anew, 0 to 1.
 
     What the provider took out itself is no reason for it to release a head that finds less.
@@ -142,15 +147,14 @@ def withdrawn_part(workspace: Workspace, release: int) -> float:
     Args:
         workspace: the provider's.
         release: its number.
+        fitting: digests of the releases whose shares are pooled for the next head.
     """
     by_site = select(ShareRow.site, func.sum(ShareRow.tokens)).group_by(ShareRow.site)
     in_release = ShareRow.id.in_(select(ReleaseShareRow.share).where(ReleaseShareRow.release == release))
     taken_back = by_site.where(in_release, ShareRow.state == ShareState.WITHDRAWN, ShareRow.reason_code == BY_SITE)
-    # Not what counts for longer: shares of an earlier representer, which teach no head of this one, lie there for ever. What came to count
-    # between the training of the release and its publication, for which a person is waited for, is new.
-    trained_since = select(func.max(ShareRow.received_at)).where(in_release).scalar_subquery()
-    since_then = func.coalesce(ShareRow.decided_at, ShareRow.received_at) >= trained_since
-    anew = by_site.where(~in_release, ShareRow.state == ShareState.ACCEPTED, since_then)
+    # Shares of another representer teach no head of this one, whenever a person has let them count. What fits and did not train the
+    # release is new, also what came to count while a person was waited for to publish it.
+    anew = by_site.where(~in_release, ShareRow.state == ShareState.ACCEPTED, ShareRow.release.in_(fitting))
     with workspace.registry().reading() as session:
         trained, gone, since = (
             {site: int(tokens or 0) for site, tokens in session.execute(query)}

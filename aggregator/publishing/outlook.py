@@ -13,7 +13,7 @@ from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, head_digest
 from aggregator.publishing.judging import judge_head, require_fitting
 from aggregator.publishing.quality_gate import FALSE_ALARMS, describe_no_drop, describe_unmeasured
-from aggregator.publishing.releases import Release, last_pipeline
+from aggregator.publishing.releases import Release, fitting_digests, last_pipeline
 from aggregator.workspace import Workspace, require
 from foundation.errors import DeidError
 from shared.constructions.files import digest_of
@@ -84,9 +84,10 @@ def _foresee_head(workspace: Workspace, representer: str) -> HeadOutlook:
     require_fitting(workspace, folder, representer, "")
     last = last_pipeline(workspace, representer)
     manifest = None if last is None else last.manifest
-    found, drop = judge_head(workspace, folder, manifest, _SOMEBODY), None
+    fitting = fitting_digests(workspace, representer)
+    found, drop = judge_head(workspace, folder, manifest, _SOMEBODY, fitting), None
     try:
-        judge_head(workspace, folder, manifest, None)
+        judge_head(workspace, folder, manifest, None, fitting)
     except DropError as error:
         drop = error
     released = _name_of(folder, last)

@@ -224,6 +224,11 @@ def release_representer(release: Release) -> str:
     return digest_of(construction_digests(release))
 
 
+def fitting_digests(workspace: Workspace, representer: str) -> frozenset[str]:
+    """Digests of the releases whose shares teach a head that goes with a representer, by its digest."""
+    return frozenset(one.digest for one in releases(workspace) if release_representer(one) == representer)
+
+
 def _digests(folder: Path) -> list[str]:
     return [file_sha256(folder / name) for name in _construction_files(folder)]
 
@@ -314,7 +319,8 @@ def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publi
     if head is not None:
         require_fitting(workspace, head, representer, how.head)
         last = last_pipeline(workspace, representer)
-        passed = judge_head(workspace, head, None if last is None else last.manifest, how.approver)
+        fitting = fitting_digests(workspace, representer)
+        passed = judge_head(workspace, head, None if last is None else last.manifest, how.approver, fitting)
     failed = _fill(workspace, folder, head, fields, how, passed)
     if how.shown is not None:
         how.shown.require(look_at(representer, folder, head, earlier))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from aggregator.enrolled.shares import BY_SITE, Share, list_shares
-from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
+from aggregator.publishing.releases import fitting_digests, last_pipeline, representer_digest
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
 from aggregator.workspace import Workspace
@@ -76,7 +76,7 @@ def read_arrivals(workspace: Workspace) -> Arrivals:
             since = session.scalar(select(ReleaseRow.published_at).where(ReleaseRow.sequence == sequence)) or ""
     shares, digest = list_shares(workspace), representer_digest(workspace)
     # Those of another are never pooled: each month they would be told as new.
-    fitting = {release.digest for release in releases(workspace) if release_representer(release) == digest}
+    fitting = fitting_digests(workspace, digest)
 
     def those(state: ShareState) -> list[Share]:
         return [one for one in shares if one.state == state]

@@ -110,7 +110,12 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
         path = str(outcome.file)
         # A stick may lie there for months: what an earlier round was told is no news, and what this one was told stays. It was
         # told nothing yet of what it had decided when it was cut.
-        if not (_is_decided_in(outcome, waited) or _is_told(workspace, found.round, outcome)):
+        if _is_decided_in(outcome, waited):
+            # An error of before it was cut, as of a full disk, is over.
+            rest = {name: one for name, one in found.round.files.items() if name != path}
+            if rest != found.round.files:
+                _keep(workspace, found, files=rest)
+        elif not _is_told(workspace, found.round, outcome):
             one = TakenFile(outcome.line, outcome.refused)
             _keep(workspace, found, files={**found.round.files, path: one})
 
@@ -136,6 +141,9 @@ def _is_told(workspace: Workspace, kept: KeptRound, outcome: Outcome) -> bool:
         return False
     if decision.reason_code == BY_PERSON:
         return True
+    if (earlier := kept.files.get(str(outcome.file))) is not None and earlier.refused and not outcome.refused:
+        # No refusal ends so: it was an error, and somebody else has finished what it had cut.
+        return False
     decided = get_share(workspace, decision.share).decided_at or ""
     return str(outcome.file) in kept.files or decided < kept.begun
 

@@ -149,19 +149,19 @@ def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tm
         with made.registry().transaction() as session:
             row = session.get_one(ShareRow, number)
             row.state, row.reason_code = ShareState.WITHDRAWN, code
-        return withdrawn_part(made, 2)
+        return withdrawn_part(made, 2, {LAST})
 
     # What never trained it, or the provider took out itself, excuses nothing.
-    assert withdrawn_part(made, 2) == 0
+    assert withdrawn_part(made, 2, {LAST}) == 0
     assert take_out(3, BY_PROVIDER) == 0
     assert take_out(1, BY_SITE) == pytest.approx(0.1)
     assert take_out(2, BY_SITE) == pytest.approx(0.4)
-    assert withdrawn_part(made, 1) == 0
+    assert withdrawn_part(made, 1, {LAST}) == 0
 
     def add_share(number: int, site_name: str, tokens: int, state: str = "accepted") -> float:
         with made.registry().transaction() as session:
-            add(session, share(number, site_name, id=number, state=state, tokens=tokens))
-        return withdrawn_part(made, 2)
+            add(session, share(number, site_name, id=number, state=state, tokens=tokens, release=LAST))
+        return withdrawn_part(made, 2, {LAST})
 
     # Nor what its site has shared again since; what another one shares makes no difference.
     assert add_share(10, "south", 5000) == pytest.approx(0.4)
@@ -170,24 +170,25 @@ def test_attack_only_what_sites_took_back_themselves_counts_and_by_its_tokens(tm
     assert add_share(13, "north", 5000) == 0
 
 
-def test_what_counts_for_longer_than_the_release_is_not_shared_anew(tmp_path: Path) -> None:
-    """Such as shares of an earlier representer: they teach no head of this one, and stay accepted for ever."""
+@pytest.mark.parametrize("decided", ["2026-01-01T00:00:00Z", "2100-01-01T00:00:00Z"], ids=["long ago", "now"])
+def test_what_was_made_with_another_representer_is_not_shared_anew(decided: str, tmp_path: Path) -> None:
+    """It teaches no head of this one and stays accepted for ever, also where it was set aside and a person has looked at it only now."""
     made = new_workspace(tmp_path / "provider")
     with made.registry().transaction() as session:
-        long_ago = "2026-01-01T00:00:00Z"
         before: dict[str, Any] = {
             "id": 1,
             "state": "accepted",
             "tokens": 5000,
-            "received_at": long_ago,
-            "decided_at": long_ago,
+            "release": "cd" * 32,
+            "received_at": "2026-01-01T00:00:00Z",
+            "decided_at": decided,
         }
         back: dict[str, Any] = {"id": 2, "state": "withdrawn", "reason_code": BY_SITE, "tokens": 300}
         add(session, site("north"), share(1, **before), share(2, **back))
         session.add(ReleaseRow(sequence=3, kind="pipeline", name="0003-pipeline", digest=LAST, published_at=now()))
         session.flush()
         session.add(ReleaseShareRow(release=3, share=2))
-    assert withdrawn_part(made, 3) == 1
+    assert withdrawn_part(made, 3, {LAST}) == 1
 
 
 def test_what_came_to_count_while_a_release_waited_for_its_person_is_shared_anew(tmp_path: Path) -> None:
@@ -206,6 +207,7 @@ def test_what_came_to_count_while_a_release_waited_for_its_person_is_shared_anew
             "id": 2,
             "state": "accepted",
             "tokens": 300,
+            "release": LAST,
             "received_at": came,
             "decided_at": trained_and_new,
         }
@@ -213,7 +215,7 @@ def test_what_came_to_count_while_a_release_waited_for_its_person_is_shared_anew
         session.add(ReleaseRow(sequence=3, kind="pipeline", name="0003-pipeline", digest=LAST, published_at=now()))
         session.flush()
         session.add(ReleaseShareRow(release=3, share=1))
-    assert withdrawn_part(made, 3) == 0
+    assert withdrawn_part(made, 3, {LAST}) == 0
 
 
 def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from aggregator.status.last_round import read_last_round
 from aggregator.training import head
 from aggregator.workspace import Workspace
 from bench.exchange.world import World
+from foundation.errors import StorageError
 from tests.aggregator.publishing.test_quality_gate import lower_recall
 from tests.loop import Loop, done, hospital, provider, refused, share, small_heads, snapshot, values
 
@@ -304,6 +305,31 @@ def test_what_a_round_has_decided_and_not_kept_when_it_was_cut_is_told_by_it(
     later = Found(KeptRound(2, "2100-01-01T00:00:00Z"), went_on=False)
     assert rounds._take_in(workspace, plan, later) is None
     assert not later.round.files
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("by", ["this round", "another process"])
+def test_an_error_of_before_it_was_cut_is_over_where_the_share_counts_now(
+    by: str, small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk is full, and for that the training ends as well. Once there is room nothing was refused."""
+    workspace, bundle = small.workspace(), small.bundle()
+    (workspace.root / "round").mkdir()
+    monkeypatch.setattr(rounds, "read_arrivals", lambda workspace: None)
+    plan, found = rounds.RoundPlan([bundle], None, None), Found(KeptRound(1, now()), went_on=False)  # type: ignore[arg-type]
+
+    def full(*given: object) -> None:
+        raise StorageError("room", received="none", advice="make some", place="disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest, "decide", full)
+        assert isinstance(rounds._take_in(workspace, plan, found), StorageError)
+    if by == "another process":
+        ingest.resume(workspace)
+    again = Found(found.round, went_on=True)
+    assert rounds._take_in(workspace, plan, again) is None
+    assert [one.state for one in list_shares(workspace)] == [ShareState.ACCEPTED]
+    assert not any(one.refused for one in again.round.files.values())
 
 
 @pytest.mark.usefixtures("quick")

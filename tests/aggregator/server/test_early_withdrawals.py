@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
-from aggregator.enrolled import asked_back
+from aggregator.enrolled import asked_back, shares
 from aggregator.enrolled.sites import today
-from aggregator.errors import RequestError
-from aggregator.ingestion.ingest import ingest, resume
-from aggregator.registry.states import UploadState
+from aggregator.errors import RegistryError, RequestError
+from aggregator.ingestion import verdict
+from aggregator.ingestion.ingest import ingest, process, receive, resume
+from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import UploadRow, WithdrawalRow
 from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
@@ -112,11 +115,80 @@ def test_one_that_was_refused_leaves_what_is_asked_of_the_next_of_its_number(wor
     assert kept(world) == 0
 
 
+def test_nor_one_that_was_set_aside_and_that_a_person_refuses_then(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked before the other came, or while that waits for a person: its site was told that it never counts."""
+    first, *payloads = [world.share("north", 1, Sentences(seed=seed)) for seed in range(3)]
+    with pytest.raises(RequestError, match="never count"):
+        ask(world, payloads[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(verdict, "_verdict", lambda *given: shares.Verdict(ShareState.QUARANTINED, "overlap", "half"))
+        assert ingest(world.workspace(), world.seal(first, "north")).state == "quarantined"
+    for payload in payloads:
+        with pytest.raises(RequestError, match=r"found none yet.*never count"):
+            ask(world, payload)
+    [share] = shares.list_shares(world.workspace())
+    shares.reject(world.workspace(), share, "A. Weiss", "the same notes")
+    assert ingest(world.workspace(), world.seal(payloads[1], "north")).state == "withdrawn"
+    assert kept(world) == 0
+
+
+def test_one_that_is_set_aside_meanwhile_is_taken_back_and_not_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept of a share that is decided nobody would ever heed."""
+    payload = world.share("north", 1, Sentences())
+    bundle, asked = world.seal(payload, "north"), asked_back.keep_asked
+
+    def late(*given: Any) -> int | None:
+        with monkeypatch.context() as patch:
+            patch.setattr(verdict, "_verdict", lambda *given: shares.Verdict(ShareState.QUARANTINED, "overlap", "half"))
+            ingest(world.workspace(), bundle)
+        return asked(*given)
+
+    monkeypatch.setattr(shares, "keep_asked", late)
+    assert read_receipt(ask(world, payload), world.workspace().key().public_key).state == "withdrawn"
+    assert kept(world) == 0
+
+
+def test_what_is_asked_of_another_than_waits_is_told_as_kept(world: World) -> None:
+    """It was kept, and its site was told to check what it had asked."""
+    workspace = world.workspace()
+    receive(workspace, world.seal(world.share("north", 1, Sentences(seed=1), release="cd" * 32), "north"))
+    asked = Withdrawal("north", 1, read_manifest(world.share("north", 1, Sentences())).sha256, today(), "")
+    with pytest.raises(RegistryError, match=r"found none yet: what is asked is kept.*never count"):
+        shares.carry_out(workspace, asked.to_bytes(world.keys["north"]), partial(process, workspace))
+    assert [one.state for one in shares.list_shares(workspace)] == ["rejected"]
+    assert kept(world) == 1
+
+
+@pytest.mark.parametrize("entered", [True, False], ids=["received", "uploaded"])
+def test_attack_withdrawals_of_shares_that_never_come_keep_a_share_that_is_here_from_being_taken_back(
+    entered: bool, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whoever had the site's key for a minute; the site has another now, and what was invented stays."""
+    monkeypatch.setattr(asked_back, "MOST_KEPT", 2)
+    payload = world.share("north", 1, Sentences())
+    bundle = world.seal(payload, "north")
+    for sequence in (7, 8):
+        with pytest.raises(RequestError, match="never count"):
+            ask(world, payload, sequence)
+    if entered:
+        receive(world.workspace(), bundle)
+    else:
+        sent(world, bundle)
+    with pytest.raises(RequestError, match="never count") as raised:
+        ask(world, payload)
+    assert raised.value.status == 503
+    assert ingest(world.workspace(), bundle).state == "withdrawn"
+
+
 def test_attack_a_site_asks_back_shares_without_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asked_back, "MOST_KEPT", 2)
     payload = world.share("north", 1, Sentences())
     for sequence in (1, 2, 3, 3):
-        with pytest.raises(RequestError, match="at most 2 withdrawals" if sequence == 3 else "never count"):
+        with pytest.raises(RequestError, match="got more than 2; ask again when" if sequence == 3 else "never count"):
             ask(world, payload, sequence)
     assert kept(world) == 2
 
