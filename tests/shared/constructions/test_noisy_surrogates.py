@@ -104,8 +104,9 @@ class TestASecondShare:
 
     def test_can_not_be_subtracted_from_the_first_where_surrogates_are_others(self, tmp_path: Path) -> None:
         one = made()
-        shares = self.residues(one, saved(one, tmp_path / "made"), 12)
-        # Three surrogates make three sentences of codes, each with one noise of its own.
+        # Two of the three surrogates have the same codes: of 12 shares, all had these in one run of 130; of 40, in one of ten million.
+        shares = self.residues(one, saved(one, tmp_path / "made"), 40)
+        # Sentences of codes are at most as many as surrogates, each with one noise of its own.
         distinct = list({share[:8].tobytes(): share[:8].ravel() for share in shares}.values())
         assert 1 < len(distinct) <= 3
         for share, other in combinations(distinct, 2):

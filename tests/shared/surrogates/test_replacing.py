@@ -70,11 +70,16 @@ def test_no_text_of_any_category_stops_it_or_comes_out_as_it_was(
     text: str, category: str, language: str | None
 ) -> None:
     document = Document("n", f"<{text}>", (Annotation(1, 1 + len(text), category),))
-    made = Surrogates(SurrogateSettings(language=language), today=TODAY).replace(document)
+    surrogates = Surrogates(SurrogateSettings(language=language), today=TODAY)
+    made = surrogates.replace(document)
     assert made.text[0] + made.text[-1] == "<>"
     assert made.mapping[0].original == text
     if kind_of(category, {}) not in _OFTEN_TRUE and len(folded(text)) > 3:
-        assert folded(text) not in folded(made.text)
+        # A draw may say it by chance, as "Petersen" says "terse"; thirty do not. And hypothesis tries words of the code, such as "PHONE" and
+        # "example": marks of categories, and what all addresses have that reach nobody, stand there whatever the text is.
+        same = re.compile(rf"\[{re.escape(category)}]|\.example|2001:db8::")
+        drawn = (surrogates.replace(document).text for _ in range(30))
+        assert any(folded(text) not in folded(same.sub("", one)) for one in drawn)
     assert made.budget.replaced + made.budget.redacted == 1
 
 
@@ -207,12 +212,13 @@ def test_a_town_with_the_whole_budget_stays_more_often_than_not() -> None:
             Surrogates(SurrogateSettings(language="English", epsilon=Fraction(1, part)), today=TODAY)
             .replace(note)
             .budget.unmoved
-            for _ in range(100)
+            for _ in range(200)
         )
         for part in (1, 4)
     ]
-    assert stays[0] > 60
-    assert stays[1] < 50
+    # It stays in 78% and in 24% of draws: six deviations and more each way.
+    assert stays[0] > 120
+    assert stays[1] < 100
 
 
 def test_under_a_key_what_else_is_found_changes_no_draw() -> None:
