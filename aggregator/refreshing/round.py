@@ -107,17 +107,16 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
     """Takes in what is there; what was refused of it, as an error."""
 
     def note(outcome: Outcome) -> None:
-        path = str(outcome.file)
+        path, files = str(outcome.file), dict(found.round.files)
+        if outcome.decision is not None and path in files and not _is_same(files[path], outcome):
+            # An error of before it was cut, as of a full disk, is over, whoever has decided the share since.
+            del files[path]
         # A stick may lie there for months: what an earlier round was told is no news, and what this one was told stays. It was
         # told nothing yet of what it had decided when it was cut.
-        if _is_decided_in(outcome, waited):
-            # An error of before it was cut, as of a full disk, is over.
-            rest = {name: one for name, one in found.round.files.items() if name != path}
-            if rest != found.round.files:
-                _keep(workspace, found, files=rest)
-        elif not _is_told(workspace, found.round, outcome):
-            one = TakenFile(outcome.line, outcome.refused)
-            _keep(workspace, found, files={**found.round.files, path: one})
+        if not (_is_decided_in(outcome, waited) or _is_told(workspace, replace(found.round, files=files), outcome)):
+            files[path] = TakenFile(outcome.line, outcome.refused)
+        if files != found.round.files:
+            _keep(workspace, found, files=files)
 
     waited: list[Outcome] = []
     try:
@@ -134,6 +133,11 @@ def _is_decided_in(outcome: Outcome, others: Sequence[Outcome]) -> bool:
     return outcome.decision is not None and outcome.decision.share in decided
 
 
+def _is_same(earlier: TakenFile, outcome: Outcome) -> bool:
+    """Whether what was told of a file is what became of its share, and no error; what is known already has a word more."""
+    return not earlier.refused or outcome.line.startswith(earlier.line)
+
+
 def _is_told(workspace: Workspace, kept: KeptRound, outcome: Outcome) -> bool:
     """Whether what became of a file was told before, by this round or one before it; what a person has decided meanwhile is no news either."""
     decision = outcome.decision
@@ -141,9 +145,6 @@ def _is_told(workspace: Workspace, kept: KeptRound, outcome: Outcome) -> bool:
         return False
     if decision.reason_code == BY_PERSON:
         return True
-    if (earlier := kept.files.get(str(outcome.file))) is not None and earlier.refused and not outcome.refused:
-        # No refusal ends so: it was an error, and somebody else has finished what it had cut.
-        return False
     decided = get_share(workspace, decision.share).decided_at or ""
     return str(outcome.file) in kept.files or decided < kept.begun
 

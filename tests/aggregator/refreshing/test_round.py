@@ -29,7 +29,7 @@ from aggregator.registry.times import now
 from aggregator.status.last_round import read_last_round
 from aggregator.training import head
 from aggregator.workspace import Workspace
-from bench.exchange.world import World
+from bench.exchange.world import RELEASE, World
 from foundation.errors import StorageError
 from tests.aggregator.publishing.test_quality_gate import lower_recall
 from tests.loop import Loop, done, hospital, provider, refused, share, small_heads, snapshot, values
@@ -308,12 +308,13 @@ def test_what_a_round_has_decided_and_not_kept_when_it_was_cut_is_told_by_it(
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("by", ["this round", "another process"])
-def test_an_error_of_before_it_was_cut_is_over_where_the_share_counts_now(
-    by: str, small: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", ["this round", "another process", "a person"])
+@pytest.mark.parametrize("release", [RELEASE, "cd" * 32], ids=["good", "bad"])
+def test_an_error_of_before_it_was_cut_is_over_where_the_share_is_decided_now(
+    by: str, release: str, small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk is full, and for that the training ends as well. Once there is room nothing was refused."""
-    workspace, bundle = small.workspace(), small.bundle()
+    """A disk is full, and for that the training ends as well. Once there is room nothing was refused for it."""
+    workspace, bundle = small.workspace(), small.bundle(release=release)
     (workspace.root / "round").mkdir()
     monkeypatch.setattr(rounds, "read_arrivals", lambda workspace: None)
     plan, found = rounds.RoundPlan([bundle], None, None), Found(KeptRound(1, now()), went_on=False)  # type: ignore[arg-type]
@@ -326,10 +327,16 @@ def test_an_error_of_before_it_was_cut_is_over_where_the_share_counts_now(
         assert isinstance(rounds._take_in(workspace, plan, found), StorageError)
     if by == "another process":
         ingest.resume(workspace)
+    elif by == "a person":
+        reject(workspace, list_shares(workspace)[0], "A. Weiss", "can't be opened")
     again = Found(found.round, went_on=True)
-    assert rounds._take_in(workspace, plan, again) is None
-    assert [one.state for one in list_shares(workspace)] == [ShareState.ACCEPTED]
-    assert not any(one.refused for one in again.round.files.values())
+    counts = release == RELEASE or by == "a person"
+    for _ in range(2):
+        assert (rounds._take_in(workspace, plan, again) is None) == counts
+        told = [one.line for one in again.round.files.values()]
+        assert not any("room" in line for line in told)
+    # What a person has decided meanwhile is no news.
+    assert ["rejected" in line for line in told] == ([] if by == "a person" else [not counts])
 
 
 @pytest.mark.usefixtures("quick")

@@ -16,7 +16,6 @@ import pytest
 
 from command_line import notes_options
 from shared.corpus import read_corpus, rewrite_corpus
-from shared.corpus.formats import parquet_table
 from shared.corpus.parsing import decoding
 from shared.errors import FormatError
 
@@ -101,23 +100,6 @@ def test_parquet_keeps_columns_types_and_nulls(tmp_path: Path) -> None:
     given = pq.read_table(tmp_path / "in.parquet")
     assert written.drop_columns("text").equals(given.drop_columns("text"))
     assert written.column("text").to_pylist() == ["ANA", None, ""]
-
-
-def test_the_order_of_rows_is_that_of_what_they_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machines have pyarrow of other versions, and each writes its own into the bytes of a row."""
-
-    def order(*wards: str) -> str:
-        columns = {"text": ["Seen today"] * len(wards), "ward": pa.array(wards).dictionary_encode()}
-        pq.write_table(pa.table(columns), tmp_path / "in.parquet")
-        corpus = read_corpus(tmp_path / "in.parquet")
-        list(corpus)
-        return corpus.order
-
-    ours = order("east", "west")
-    assert order("west", "east") != ours
-    own = parquet_table._table_bytes
-    monkeypatch.setattr(parquet_table, "_table_bytes", lambda row: own(row.replace_schema_metadata({"by": "another"})))
-    assert order("east", "west") == ours
 
 
 def test_what_was_written_about_a_parquet_file_and_its_columns_stays_behind(tmp_path: Path) -> None:
