@@ -54,7 +54,7 @@ class LabelScheme:
         categories: the categories in tag order, none twice.
 
     Raises:
-        ConfigurationError: no categories, one twice, or more than MAX_CATEGORIES.
+        ConfigurationError: no categories, one twice, more than MAX_CATEGORIES, or a name that is no line of a screen.
     """
 
     name: str
@@ -62,10 +62,11 @@ class LabelScheme:
 
     def __post_init__(self) -> None:
         unique = len(set(self.categories)) == len(self.categories)
-        if not (1 <= len(self.categories) <= MAX_CATEGORIES and unique and all(self.categories)):
-            raise ConfigurationError(
-                f"label scheme {self.name!r}: expected 1 to {MAX_CATEGORIES} different categories, got {len(self.categories)}"
-            )
+        # A name that ends a line would write others on the screen of who approves a share, and into notes.
+        named = all(0 < len(one) <= 100 and one.isprintable() for one in self.categories)
+        if not (1 <= len(self.categories) <= MAX_CATEGORIES and unique and named):
+            of = f"1 to {MAX_CATEGORIES} different categories of 1 to 100 printable characters"
+            raise ConfigurationError(f"label scheme {self.name!r}: expected {of}, got {len(self.categories)}")
 
     @cached_property
     def tags(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -203,5 +204,14 @@ def test_reprs_hold_no_text() -> None:
 )
 def test_a_scheme_that_is_none_is_a_model_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "scheme.json").write_text(text)
+    with pytest.raises(ModelError, match="label scheme"):
+        load_scheme_file(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["NAME\n\nthe release keeps the policy", "NA\x1b[2JME", "NA\u202eME", "N" * 101, ""])
+def test_attack_the_name_of_a_category_writes_lines_on_the_screen_of_who_approves_a_share(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "scheme.json").write_text(json.dumps({"name": "x", "categories": ["DATE", name]}))
     with pytest.raises(ModelError, match="label scheme"):
         load_scheme_file(tmp_path)

@@ -1,12 +1,13 @@
 """The pieces that a transformer reads a word by: a vocabulary that the library `tokenizers` cuts with, as JSON that is read strictly.
 
 A hospital loads what a stranger published. So only the parts that cut a word stay of a tokenizer's file, each of a kind that is listed here; no
-pattern that somebody wrote runs on a note, what the library would do at the ends of a sentence is done by us, and no piece is cut out of a note
-because it is spelled like a mark.
+pattern that somebody wrote runs on a note, no part makes a word longer again and again, what the library would do at the ends of a sentence is
+done by us, and no piece is cut out of a note because it is spelled like a mark.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from functools import cached_property
@@ -37,6 +38,14 @@ _PRE_TOKENIZERS = frozenset({"BertPreTokenizer", "ByteLevel", "Digits", "Metaspa
 # What XLM-RoBERTa's file has: it can't take long, and a word holds no two spaces.
 _HARMLESS = {"Regex": " {2,}"}
 _UNKNOWN = ("[UNK]", "<unk>")
+# ALBERT's file has seven.
+_MOST_PARTS = 16
+# What a table makes of a sign, in bytes; the longest of sentencepiece's own has 33.
+_LONGEST_MAPPED = 256
+# What a model writes ahead of a piece or behind it, for every stretch of a word that it tries.
+_LONGEST_AFFIX = 16
+# Longer words are base64 and the like, and a model may take time by the square of them: no 16 pieces reach so far.
+_MOST_CHARACTERS = 512
 
 
 class Pieces:
@@ -102,7 +111,7 @@ class Pieces:
         """
         found = np.full((len(words), MOST_WORD_PIECES), -1, dtype=np.float32)
         for row, word in enumerate(words):
-            cut = self._tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids
+            cut = self._tokenizer.encode([word[:_MOST_CHARACTERS]], is_pretokenized=True, add_special_tokens=False).ids
             kept = cut[:MOST_WORD_PIECES] or [self._unknown]
             found[row, : len(kept)] = kept
         return found
@@ -165,21 +174,55 @@ def read_bounded_json(path: Path) -> dict[str, Any]:
 
 
 def _check(part: object, known: frozenset[str], name: str) -> None:
-    """Returns if a part, and all of which it consists, is of a kind that is listed."""
+    """Returns if a part, and all of which it consists, is of a kind that is listed, and can't take long."""
     kind = part.get("type") if isinstance(part, dict) else None
-    if kind == "Sequence" and isinstance(part, dict):
+    if kind == "Sequence" and isinstance(part, dict) and known is not _MODELS:
         inner = part.get("normalizers", part.get("pretokenizers"))
-        if isinstance(inner, list) and known is not _MODELS:
+        if isinstance(inner, list) and _ends_soon(inner):
             for one in inner:
-                if isinstance(one, dict) and one.get("type") == "Sequence":
-                    break
-                _check(one, known, name)
-            else:
-                return
-    elif kind in known and isinstance(part, dict):
+                _check_one(one, known, name)
+            return
+    _check_one(part, known, name)
+
+
+def _check_one(part: object, known: frozenset[str], name: str) -> None:
+    if isinstance(part, dict) and part.get("type") in tuple(known):
         pattern = part.get("pattern", {"String": ""})
-        if isinstance(pattern, dict) and (set(pattern) == {"String"} or pattern == _HARMLESS):
+        if isinstance(pattern, dict) and (set(pattern) == {"String"} or pattern == _HARMLESS) and _keeps_short(part):
             return
     raise ModelError(
-        f"{name}: expected parts of a tokenizer among {', '.join(sorted(known))}, without patterns, got another; use a checkpoint with such"
+        f"{name}: expected parts of a tokenizer among {', '.join(sorted(known))}, without patterns and chance, none of which makes a word much "
+        "longer, got another; use a checkpoint with such"
     )
+
+
+def _ends_soon(parts: Sequence[object]) -> bool:
+    """Whether parts are few, and none that may make a word longer comes twice: forty that double it would fill any memory."""
+    kinds = [part.get("type") for part in parts if isinstance(part, dict)]
+    return len(parts) <= _MOST_PARTS and all(kinds.count(kind) == 1 or kind == "Replace" for kind in kinds)
+
+
+def _keeps_short(part: dict[str, Any]) -> bool:
+    """Whether a part by itself leaves a word about as long as it is, and cuts it in one way."""
+    if part["type"] == "Replace":
+        [replaced], content = part.get("pattern", {"String": ""}).values(), part.get("content")
+        least = 2 if part.get("pattern") == _HARMLESS else len(replaced) if isinstance(replaced, str) else 0
+        return isinstance(content, str) and len(content) <= least and least > 0
+    if part["type"] == "Precompiled":
+        return _longest_mapped(part.get("precompiled_charsmap")) <= _LONGEST_MAPPED
+    # With a dropout a model cuts a word otherwise each time: a note would be hidden otherwise in every run.
+    if part.get("dropout"):
+        return False
+    affixes = (part.get(affix) or "" for affix in ("continuing_subword_prefix", "end_of_word_suffix"))
+    return all(isinstance(affix, str) and len(affix) <= _LONGEST_AFFIX for affix in affixes)
+
+
+def _longest_mapped(table: object) -> int:
+    """Bytes that a table of sentencepiece makes of a sign, at the most: behind the index, of the size that stands ahead, each ends in a zero."""
+    try:
+        data = base64.b64decode(table if isinstance(table, str) else "", validate=True)
+    except ValueError:
+        data = b""
+    index = 4 + int.from_bytes(data[:4], "little")
+    # The library ends with a panic, which is no error of Python, where a table is shorter than it says.
+    return max(map(len, data[index:].split(b"\0"))) if index <= len(data) else _LONGEST_MAPPED + 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -70,6 +72,59 @@ def test_parts_that_are_not_listed_or_not_whole_are_refused(parts: dict[str, obj
     with pytest.raises(ModelError) as refused:
         Pieces(tokenizer(**parts))
     assert "\n" not in str(refused.value)
+
+
+def doubling(signs: str = "a") -> dict[str, object]:
+    return {"type": "Replace", "pattern": {"String": signs}, "content": "aa"}
+
+
+BYTES = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+LONG_TABLE = base64.b64encode((4).to_bytes(4, "little") + bytes(4) + b"a" * 300 + b"\0").decode()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": doubling()},
+        {"normalizer": doubling("")},
+        {"normalizer": {"type": "Sequence", "normalizers": [doubling()] * 40}},
+        {"normalizer": {"type": "Sequence", "normalizers": [doubling("aa")] * 17}},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": LONG_TABLE}},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "none"}},
+        {"normalizer": {"type": ["Replace"]}},
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTES] * 2}},
+        {"model": tokenizer()["model"] | {"continuing_subword_prefix": "#" * 17}},
+        {"model": {"type": "BPE", "dropout": 0.5, "unk_token": "[UNK]", "vocab": {"[UNK]": 0}, "merges": []}},
+    ],
+    ids=lambda parts: json.dumps(parts)[:60],
+)
+def test_attack_parts_that_make_a_word_longer_again_and_again(parts: dict[str, object]) -> None:
+    with pytest.raises(ModelError, match="longer"):
+        Pieces(tokenizer(**parts))
+
+
+def test_parts_that_leave_a_word_as_long_as_it_is_are_taken() -> None:
+    quotes = {"type": "Replace", "pattern": {"String": "``"}, "content": '"'}
+    spaces = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    taken = {"type": "Sequence", "normalizers": [quotes, spaces, doubling("aa"), {"type": "NFC"}]}
+    assert Pieces(tokenizer(normalizer=taken)).rows(["Name"]).tolist() == PIECES.rows(["Name"]).tolist()
+
+
+def test_attack_a_model_that_reads_a_word_of_any_length_does_so_in_the_square_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    endless = Pieces(tokenizer(model=tokenizer()["model"] | {"max_input_chars_per_word": 10**9}))
+    read: list[str] = []
+
+    class Watched:
+        def encode(self, words: list[str], **settings: bool) -> Any:
+            read.extend(words)
+            return endless_tokenizer.encode(words, **settings)
+
+    endless_tokenizer = endless._tokenizer
+    monkeypatch.setitem(endless.__dict__, "_tokenizer", Watched())
+    endless.rows(["x" * 3000])
+    assert len(read[0]) <= 512
 
 
 def test_what_is_saved_is_loaded_and_cuts_the_same(tmp_path: Path) -> None:
