@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 # Controls (C0, C1), ends of lines, marks of direction, and half surrogates: of the latter are names of files that are no UTF-8.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -16,3 +18,15 @@ def escape_unprintable(text: str) -> str:
 def escape_lines(text: str) -> str:
     """The same for a text of several lines, whose ends stay."""
     return "\n".join(map(escape_unprintable, text.split("\n")))
+
+
+def as_typed(path: Path) -> str:
+    """A path in a command that a person is to type: quoted where it needs that, and no option with a dash ahead.
+
+    >>> as_typed(Path("ward notes/share.parquet"))
+    "'ward notes/share.parquet'"
+    >>> as_typed(Path("-share.parquet"))
+    './-share.parquet'
+    """
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)

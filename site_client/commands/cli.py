@@ -12,6 +12,7 @@ from command_line.commands import Computation, Program, examples, json_option, p
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from command_line.written_file import page_file
+from foundation.printable import as_typed
 from shared.errors import ConfigurationError
 from site_client.commands.approval import accept_option, answering_option, read_acceptance
 from site_client.commands.federate import federate
@@ -166,8 +167,9 @@ def encode_notes(
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
-    if no_check and config is not None:
-        raise click.UsageError("--config: expected no --no-check beside it, which looks for nothing; give one.")
+    for name, value in (("--config", config), ("--hide-above", hide_above)):
+        if no_check and value is not None:
+            raise click.UsageError(f"{name}: expected no --no-check beside it, which looks for nothing; give one.")
     bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
@@ -201,7 +203,7 @@ def encode_notes(
         *_doubtful_lines(encoded.doubtful),
         *encoded.sifted.lines(),
         *_given_up_lines(encoded.given_up),
-        f"the share is still in this house; next: site-client inspect {out}",
+        f"the share is still in this house; next: site-client inspect {as_typed(out)}",
     ]
     result = {
         "share": str(out),

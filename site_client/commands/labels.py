@@ -12,6 +12,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import ENCODINGS, NotesOptions, notes_options
 from command_line.written_file import NewFile, WrittenFile
+from foundation.printable import as_typed
 from foundation.reading import real_path
 from shared.errors import ConfigurationError
 from site_client.commands.options import LISTS, existing_file, existing_path, folder_option, lists_option
@@ -61,7 +62,7 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
         # People write names into that field, too.
         write_text(out, label_map(found, scheme))
         lines.append(
-            f"{out}: complete it, then give it to `encode`, `check`, `inspect` and `evaluate` by --labels {out}"
+            f"{out}: complete it, then give it to `encode`, `check`, `inspect` and `evaluate` by --labels {as_typed(out)}"
         )
     rows = [{"label": one.name, "count": one.count, "category": one.category} for one in found]
     report({"labels": rows, "unknown": open_ones, "quarantined": read.quarantined}, lines, as_json=as_json)

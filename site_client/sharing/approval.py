@@ -135,11 +135,17 @@ def require_not_withdrawn(workspace: Workspace, sequence: int, manifest_sha256: 
         ApprovalError: somebody has, whether the provider was told of it yet or not.
         LedgerError: the ledger was changed.
     """
-    asked = (entry for entry in ledger.entries(workspace) if entry.event == Event.WITHDRAWAL_REQUESTED)
-    if any(entry.details.get("manifest_sha256") == manifest_sha256 for entry in asked):
+    told = {e.event for e in ledger.entries(workspace) if e.details.get("manifest_sha256") == manifest_sha256}
+    if Event.WITHDRAWAL_REQUESTED in told:
+        # Of what never left no receipt comes, and its notes are new.
+        how = (
+            "with `site-client encode --again` once the receipt is here"
+            if Event.SUBMITTED in told
+            else "anew, for it has not left"
+        )
         raise ApprovalError(
             f"share {sequence}: expected one that nobody has taken back, found a withdrawal of it in the ledger; if its notes "
-            "are to leave after all, encode them with `site-client encode --again` once the receipt is here, and approve that"
+            f"are to leave after all, encode them {how}, and approve that"
         )
 
 

@@ -11,6 +11,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from foundation.printable import as_typed
 from site_client.commands.keys import warn_of_expiry
 from site_client.commands.options import LEAST_NOTES, existing_file, existing_folder, existing_path, folder_option
 
@@ -169,7 +170,7 @@ def show_fragments(
 def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
     from site_client.fragments.sifting import name_files
 
-    tally, manifest = made.tally, made.manifest
+    tally, manifest, typed = made.tally, made.manifest, as_typed(out)
     left = {
         f"{tally.gone} of which fragments have left before": tally.gone,
         f"{tally.returned} of patients of whom fragments have left before, who do not count as new": tally.returned,
@@ -191,7 +192,7 @@ def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
         *earlier,
         *([f"{tally.left_out} phrases hold a line of --leave-out and stay here"] if tally.left_out else []),
         *([f"NO phrase that would leave holds --leave-out line {_numbers(tally.idle)}"] if tally.idle else []),
-        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME --digest HEX`, "
+        f"it is TEXT: read all of it with `site-client inspect {typed}`; nothing leaves before `site-client approve-fragments {typed} --approver NAME --digest HEX`, "
         "with the digest that it shows",
     ]
 

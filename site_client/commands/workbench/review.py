@@ -10,6 +10,7 @@ import click
 from command_line.commands import compute_on_one_thread, examples, json_option, report, say, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from foundation.printable import as_typed
 from foundation.reading import real_path
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_path, folder_option
@@ -208,7 +209,7 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
 
 
 def _next(project: Project) -> str:
-    return f"site-client review --project {project.folder} --export labelled.jsonl"
+    return f"site-client review --project {as_typed(project.folder)} --export labelled.jsonl"
 
 
 def _export(project: Project, out: Path, *, everything: bool, as_json: bool) -> None:
@@ -225,14 +226,17 @@ def _export(project: Project, out: Path, *, everything: bool, as_json: bool) -> 
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new file or folder, found one; choose another")
     count = write_corpus(project.labelled(everything=everything), out, "jsonl" if single else "brat")
+    typed, unfinished = as_typed(out), count - found.finished
     lines = [
         f"{count} of {found.notes} notes in {out}, with the labels of {project.scheme.name}",
         *(
-            [f"{count - found.finished} of them nobody has finished: PHI in them may have no label"]
-            if count > found.finished
-            else []
+            [
+                f"{unfinished} of them nobody has finished: PHI in them may have no label, so do not share these",
+                f"next: site-client check {typed}; to share notes, export without --everything",
+            ]
+            if unfinished
+            else [f"next: site-client check {typed}, then site-client encode {typed} --out share.parquet"]
         ),
-        f"next: site-client check {out}, then site-client encode {out} --out share.parquet",
     ]
     report(
         {"out": str(out), "notes": count, "finished": found.finished, "scheme": project.scheme.name},
@@ -246,6 +250,9 @@ def _compare(first: Path, second: Path, *, as_json: bool) -> None:
 
     one = _open(first)
     try:
+        # Else it would be told that another program has it open.
+        if real_path(first) == real_path(second):
+            raise ConfigurationError("--compare: expected two reviews, got the same folder twice; name another")
         other = _open(second)
         try:
             found = compare(one, other)

@@ -344,7 +344,10 @@ def test_the_commands_take_a_hospitals_own_lists(loop: Loop, tmp_path: Path) -> 
     said = values(hospital("encode", folder, "--out", out, *at, "--config", own, "--hide-above", 1, "--json"))
     assert said["probable_phi_hidden"] == 1
     assert "patterns, the hospital's own lists and lists of names looked" in done(hospital("inspect", out, *at)).stdout
-    refused(hospital("encode", folder, "--out", out, *at, "--config", own, "--no-check"), 2, "--no-check")
+    for more in (("--config", own), ("--hide-above", 0.3)):
+        refused(
+            hospital("encode", folder, "--out", out, *at, *more, "--no-check"), 2, f"{more[0]}: expected no --no-check"
+        )
     for wrong, said in (("[allow]\n'*' = ['Parkinson']\n", "got none"), ("[deny]\nSHIP = ['Ursa']\n", "got SHIP")):
         refused(hospital("encode", folder, "--out", out, *at, "--config", config(tmp_path, wrong)), 2, said)
 

@@ -202,6 +202,14 @@ def test_a_share_that_was_taken_back_does_not_leave_again(approver: str | None, 
     submit_to_folder(pair.hospital, other, tmp_path / "later", "A. Person")
 
 
+def test_what_is_taken_back_and_never_left_is_no_case_for_again(pair: Pair, tmp_path: Path) -> None:
+    """`encode --again` knows no share that has not left, and no receipt of it comes."""
+    share = pair.share()
+    request_withdrawal(pair.hospital, find_share(pair.hospital, str(share)), "consent", DAY)
+    with pytest.raises(ApprovalError, match=r"share 1: expected one that nobody has taken back.*encode them anew"):
+        submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+
+
 def test_attack_a_share_that_is_taken_back_while_it_is_sealed_does_not_leave(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,8 @@ def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) 
     refused(hospital("review", notes, "--everything", *at), 2, "--export")
     refused(hospital("review", notes, "--compare", tmp_path, tmp_path, *at), 2, "--compare")
     refused(hospital("review", "--compare", tmp_path, tmp_path), 38, "found none")
+    project(tmp_path / "same").close()
+    refused(hospital("review", "--compare", tmp_path / "same", tmp_path / "." / "same"), 2, "same folder")
     refused(hospital("review", notes, "--project", notes, *at), 38, "choose another")
     refused(hospital("review", notes, "--workspace", tmp_path), 30, "site-client init")
     opened = project(tmp_path / "p")
@@ -145,8 +147,13 @@ def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) 
     opened.close()
     refused(hospital("review", "--project", tmp_path / "p", "--export", tmp_path / "out", *at), 38, "finish notes")
     other = write_notes(tmp_path / "other", NOTES)
-    begun = hospital("review", other, "--project", tmp_path / "q", "--export", tmp_path / "all", "--everything", *at)
+    begun = hospital(
+        "review", other, "--project", tmp_path / "q", "--export", tmp_path / "all it has", "--everything", *at
+    )
+    # What nobody has finished is not to be shared: no line says how.
     assert begun.exit_code == 0
+    assert f"site-client check '{tmp_path / 'all it has'}'" in begun.stdout
+    assert "site-client encode" not in begun.stdout
     (other / f"{NOTES[0].identifier}.txt").write_text("another text")
     (other / f"{NOTES[0].identifier}.ann").write_text("")
     again = hospital("review", other, "--project", tmp_path / "q", "--export", tmp_path / "more", *at)
