@@ -60,8 +60,8 @@ _BLANKS = (" ", "  ", "\n", "\n\n", "\t", "\xa0", "\u3000", "\u2028", "\r\n", " 
 _LOWER, _UPPER, _UNCASED, _DIGITS = "aeñößxyzд", "AEÑÖXYZД", "שم漢", "0123456789٣५"
 # Names of character references that need no semicolon, and what stands beside a label that would begin or end one.
 _NAMED = {"lower": ("eth", "reg", "gt", "copy", "para"), "upper": ("THORN", "REG", "GT")}
-_AHEAD = ("&", "&#", "&amp;", "&amp;#", "a&", "&uacute;&", "a&#243;&#")
-_BEHIND = (";a", "#41;b", ";", ";ller", ";&ntilde;ez", "e;&#243;n;")
+_AHEAD = ("&", "&#", "&amp;", "&amp;#", "a&", "&uacute;&", "a&#243;&#", "&amp;uacute;&amp;")
+_BEHIND = (";a", "#41;b", ";", ";ller", ";&ntilde;ez", "e;&#243;n;", ";&amp;ntilde;ez")
 _BESIDE = 0.1
 _CHANGED = 10_000
 # So far are the weights of a head from those of a fresh one, for which all tokens are alike.
